@@ -1,0 +1,178 @@
+"""The gateway that a command talks to: a host in this process, or another process's endpoint by its URL."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from scigate.cli.refusal import Refusal
+
+if TYPE_CHECKING:
+    from mcp import Client, StdioServerParameters
+
+    from scigate.clock import Clock
+    from scigate.host import Host
+    from scigate.metrics import Telemetry
+    from scigate.settings import Settings
+    from scigate.stores import AutoStore
+
+Definition = Mapping[str, Any]
+
+
+class Progress(Protocol):
+    """Takes how far a call is: `progress` of `total`, in the tool's own unit."""
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one tool call gave, as a client sees it.
+
+    Attributes:
+        structured: The structured content.
+        text: The text blocks, joined by an empty line.
+        is_error: Whether it is a failure.
+        meta: The result's `_meta`; core's own key there is `scigate/usage`.
+    """
+
+    structured: dict[str, Any]
+    text: str
+    is_error: bool
+    meta: Mapping[str, Any]
+
+    @property
+    def upstream_requests(self) -> int | None:
+        """Requests that the call put on the wire; None where the gateway does not say."""
+        usage = self.meta.get("scigate/usage", {})
+        return usage.get("requests")
+
+
+class Gateway(Protocol):
+    """Lists tools and calls them."""
+
+    async def definitions(self) -> list[Definition]:
+        """The tools as they are on the wire, in their order."""
+        ...
+
+    async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
+        """Call a tool."""
+        ...
+
+
+class LocalGateway:
+    """A host in this process."""
+
+    def __init__(self, host: "Host") -> None:
+        self._host = host
+
+    async def definitions(self) -> list[Definition]:
+        """The host's tools."""
+        return list(self._host.definitions)
+
+    async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
+        """Call through the host, as the local caller."""
+        from scigate.call import LOCAL  # for start-up time
+
+        reply = await self._host.call(tool, arguments, LOCAL, progress=progress)
+        text = "\n\n".join(block["text"] for block in reply.content if block.get("type") == "text")
+        return Answer(reply.structured, text, reply.is_error, reply.meta)
+
+
+class RemoteGateway:
+    """A running gateway, through the MCP SDK's client."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+
+    async def definitions(self) -> list[Definition]:
+        """The server's tools, all pages of its list."""
+        found: list[Definition] = []
+        cursor: str | None = None
+        while True:
+            page = await self._client.list_tools(cursor=cursor)
+            found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+
+    async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
+        """Call over the wire."""
+        result = await self._client.call_tool(tool, arguments, progress_callback=progress)
+        text = "\n\n".join(block.text for block in result.content if block.type == "text")
+        content: object = result.structured_content
+        structured = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+        return Answer(structured, text, result.is_error, result.meta or {})
+
+
+@asynccontextmanager
+async def opened_host(
+    settings: "Settings",
+    *,
+    serving: bool = False,
+    auto_store: "AutoStore" = "sqlite",
+    objection: "Callable[[Definition], str | None] | None" = None,
+) -> AsyncGenerator["Host"]:
+    """The host of this process; wrong settings of a provider are refused like any others.
+
+    Args:
+        settings: What it is opened with.
+        serving: Whether clients are served: then the log has a line for each call.
+        auto_store: Where budgets live when the settings leave it open: a file, as other commands and editors may run
+            beside this one.
+    """
+    from scigate.clock import SystemClock
+    from scigate.host import Host
+    from scigate.settings import SettingsError
+    from scigate.telemetry import configure_logging  # for start-up time
+
+    configure_logging(settings.log, brief=not serving)
+    try:
+        clock = SystemClock()
+        with _exporting(settings, clock) if serving else nullcontext() as telemetry:
+            async with Host.open(
+                settings, clock=clock, auto_store=auto_store, telemetry=telemetry, objection=objection
+            ) as host:
+                yield host
+    except SettingsError as error:
+        raise Refusal(str(error)) from error
+
+
+def _exporting(settings: "Settings", clock: "Clock") -> "AbstractContextManager[Telemetry | None]":
+    if not settings.telemetry.wanted:
+        return nullcontext()
+    from scigate.exporters import exporting  # for start-up time: it brings OpenTelemetry's SDK
+
+    return exporting(settings.telemetry, clock)
+
+
+@asynccontextmanager
+async def connected(server: "str | StdioServerParameters") -> AsyncGenerator[RemoteGateway]:
+    """A running gateway by its URL, or any MCP server by the command that starts it; refuses when none answers."""
+    from mcp import Client, MCPError  # for start-up time
+
+    if isinstance(server, str):
+        place, hint = server, "`scigate serve --http` starts one and says its URL"
+    else:
+        place, hint = (
+            " ".join([server.command, *server.args]),
+            "the command has to serve MCP on standard input and output",
+        )
+    try:
+        async with AsyncExitStack() as stack:
+            try:
+                client = await stack.enter_async_context(Client(server))
+            except Exception as error:  # the SDK raises its HTTP library's errors, in groups
+                raise Refusal(f"no gateway answers at {place} ({_first(error)}); {hint}") from error
+            yield RemoteGateway(client)
+    except MCPError as error:
+        raise Refusal(f"{place} answers with an error: {error}") from error
+    except BaseExceptionGroup as group:
+        # The client's task group wraps what the block raises.
+        raise _first(cast("BaseException", group)) from group
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error

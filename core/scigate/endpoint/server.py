@@ -1,0 +1,257 @@
+"""The host as an MCP server: which method asks the host for what, and which faults are protocol errors.
+
+A failure that a model can act on is a result with `isError`, made by the host. A protocol error is what only the
+client's author can mend: an unknown tool, resource or prompt, a cursor that no list gave out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Final, TypeVar
+
+import mcp_types as types
+import structlog
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import X_MCP_HEADER_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, get_tracer_provider
+from pydantic import BaseModel
+
+from scigate.call import LOCAL, Caller, ProgressSink
+from scigate.endpoint.caller import caller_of
+from scigate.endpoint.measured import Measured
+from scigate.endpoint.message import carried
+from scigate.envelope import failure_detail
+from scigate.failure import Code, Failure
+from scigate.host import Host, ReadFailed, Reading, UnknownPrompt, UnknownResource, UnknownTool
+from scigate.reply import content_block
+
+__all__ = ["build_server"]
+
+_log: Final = structlog.get_logger("scigate.endpoint")
+
+ParamsT = TypeVar("ParamsT", bound=BaseModel)
+Context = ServerRequestContext[dict[str, Any]]
+Result = dict[str, Any]
+
+_LIST: Final = CacheHint(ttl_ms=300_000, scope="public")
+"""Lists come from code and are the same for every caller; they change when the gateway starts with other providers."""
+
+_OWN_LIST: Final = CacheHint(ttl_ms=300_000, scope="private")
+"""Where there are rules, a list holds what its reader may call."""
+
+_CONTENTS: Final = CacheHint(ttl_ms=60_000, scope="private")
+"""A resource can depend on its upstream and on its reader."""
+
+_CACHE_HINTS: Final[dict[CacheableMethod, CacheHint]] = {
+    "server/discover": _LIST,
+    "tools/list": _LIST,
+    "resources/list": _LIST,
+    "resources/templates/list": _LIST,
+    "prompts/list": _LIST,
+    "resources/read": _CONTENTS,
+}
+
+_RULED: Final[tuple[CacheableMethod, ...]] = ("tools/list", "resources/list", "resources/templates/list")
+
+_PROTOCOL_VERSIONS: Final = [*reversed(MODERN_PROTOCOL_VERSIONS), *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+"""What is served, newest first: the stateless revisions and those that begin with a handshake."""
+
+
+def build_server(host: Host) -> Server[dict[str, Any]]:
+    """Bind an open host to the SDK's low-level server; one server may serve any number of connections.
+
+    Only what the host has is announced: without a prompt there is no prompts capability, and its methods do not exist.
+    """
+    mirrored = {
+        tool["name"]: tool["inputSchema"]
+        for tool in host.definitions
+        if X_MCP_HEADER_KEY in json.dumps(tool["inputSchema"])
+    }
+    server: Server[dict[str, Any]] = Server(
+        "scigate",
+        version=version("scigate"),
+        title="scigate",
+        description="One endpoint for scientific data providers.",
+        instructions=host.instructions,
+        cache_hints=_CACHE_HINTS | dict.fromkeys(_RULED, _OWN_LIST) if host.rules else _CACHE_HINTS,
+        # Without it the SDK runs tools/list before each tools/call, to look in the schema for arguments that headers
+        # mirror; where it gets a schema it walks it each time.
+        get_tool_input_schema=mirrored.get,
+    )
+    if isinstance(get_tracer_provider(), ProxyTracerProvider | NoOpTracerProvider):
+        # The SDK's spans go nowhere then, and cost 7 % of a short call.
+        server.middleware.clear()
+
+    if host.telemetry is not None:
+        server.middleware.insert(0, Measured(host.telemetry.metrics, {tool["name"] for tool in host.definitions}))
+
+    async def discover(context: Context, params: types.RequestParams) -> Result:
+        return {
+            "resultType": "complete",
+            "supportedVersions": _PROTOCOL_VERSIONS,
+            "capabilities": _wire(server.get_capabilities(protocol_version=context.protocol_version)),
+            "instructions": host.instructions,
+        }
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
+        try:
+            caller = _caller(context, host)
+            reply = await host.call(params.name, params.arguments, caller, progress=_progress_sink(context))
+        except UnknownTool as error:
+            raise _unknown(error, error.suggestions) from None
+        return carried(
+            {
+                "resultType": "complete",
+                "content": reply.content,
+                "structuredContent": reply.structured,
+                "isError": reply.is_error,
+                "_meta": reply.meta,
+            }
+        )
+
+    async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> Result:
+        try:
+            reading = await host.read(params.uri, _caller(context, host))
+        except UnknownResource as error:
+            raise _unknown(error, error.suggestions, uri=params.uri) from None
+        except ReadFailed as error:
+            raise _protocol_error(error.failure) from error
+        return carried({"resultType": "complete", "contents": [_contents(reading)]})
+
+    async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> Result:
+        try:
+            prompt, said = host.prompt(params.name, params.arguments)
+        except UnknownPrompt as error:
+            raise _unknown(error, error.suggestions) from None
+        except ReadFailed as error:
+            raise _protocol_error(error.failure) from error
+        parts = [said] if isinstance(said, str) else said
+        messages = [{"role": "user", "content": content_block(part)} for part in parts]
+        return carried({"resultType": "complete", "description": prompt.description, "messages": messages})
+
+    async def complete(context: Context, params: types.CompleteRequestParams) -> Result:
+        values: list[str] = []
+        if isinstance(params.ref, types.PromptReference):
+            try:
+                values = host.completions(params.ref.name, params.argument.name, params.argument.value)
+            except UnknownPrompt as error:
+                raise _unknown(error, error.suggestions) from None
+        return {"resultType": "complete", "completion": {"values": values, "total": len(values), "hasMore": False}}
+
+    server.add_request_handler("server/discover", types.RequestParams, discover)
+    _add_list(server, host, "tools/list", types.ListToolsResult, "tools", host.definitions)
+    server.add_request_handler("tools/call", types.CallToolRequestParams, _discreet(call_tool))
+    if host.resources or host.resource_templates:
+        _add_list(server, host, "resources/list", types.ListResourcesResult, "resources", host.resources)
+        _add_list(
+            server,
+            host,
+            "resources/templates/list",
+            types.ListResourceTemplatesResult,
+            "resourceTemplates",
+            host.resource_templates,
+        )
+        server.add_request_handler("resources/read", types.ReadResourceRequestParams, _discreet(read_resource))
+    if host.prompts:
+        _add_list(server, host, "prompts/list", types.ListPromptsResult, "prompts", host.prompts)
+        server.add_request_handler("prompts/get", types.GetPromptRequestParams, _discreet(get_prompt))
+        server.add_request_handler("completion/complete", types.CompleteRequestParams, _discreet(complete))
+    return server
+
+
+def _add_list(
+    server: Server[dict[str, Any]],
+    host: Host,
+    method: str,
+    model: type[BaseModel],
+    key: str,
+    entries: Sequence[Mapping[str, object]],
+) -> None:
+    # Validated here, so that a definition that the protocol does not allow stops the start and not each listing.
+    whole: dict[str, Any] = {
+        "resultType": "complete",
+        key: _wire(model.model_validate({key: entries}, by_name=False))[key],
+    }
+
+    async def listed(context: Context, params: types.PaginatedRequestParams) -> Result:
+        if params.cursor is not None:
+            message = f"Unknown cursor: {params.cursor[:100]}. {method} answers in one page and gives out none."
+            raise MCPError(types.INVALID_PARAMS, *_texts(message, {"cursor": params.cursor[:100]}))
+        if method not in _RULED or not host.rules:
+            return whole
+        return whole | {key: host.shown_to(_caller(context, host), whole[key])}
+
+    server.add_request_handler(method, types.PaginatedRequestParams, listed)
+
+
+def _discreet(
+    handler: Callable[[Context, ParamsT], Awaitable[Result]],
+) -> Callable[[Context, ParamsT], Awaitable[Result]]:
+    """Keep the text of an unforeseen exception off the wire, where the SDK puts it in the handshake era."""
+
+    async def handle(context: Context, params: ParamsT) -> Result:
+        try:
+            return await handler(context, params)
+        except MCPError:
+            raise
+        except Exception as error:
+            _log.exception("request failed", method=context.method)
+            raise MCPError(types.INTERNAL_ERROR, "Internal error; the gateway's log has the cause") from error
+
+    return handle
+
+
+def _caller(context: Context, host: Host) -> Caller:
+    """Who sent the request: whoever was let in with it, or the user of this machine where nobody is asked."""
+    if context.request is None:
+        # Standard input: whoever started the process.
+        return LOCAL
+    caller = caller_of(context.request)
+    if caller is None and host.settings.auth.accept:
+        raise MCPError(types.INTERNAL_ERROR, "Internal error; the request has come past the sign-in")
+    return caller or LOCAL
+
+
+def _progress_sink(context: Context) -> ProgressSink | None:
+    if context.meta is None or "progress_token" not in context.meta:
+        return None
+
+    async def report(done: float, total: float | None = None, message: str | None = None) -> None:
+        text = None if message is None else carried({"message": message})["message"]
+        await context.session.report_progress(done, total, text)
+
+    return report
+
+
+def _contents(reading: Reading) -> Result:
+    held: Result = {"uri": reading.uri, "mimeType": reading.mime_type}
+    if reading.blob is not None:
+        return held | {"blob": base64.b64encode(reading.blob).decode()}
+    return held | {"text": reading.text or ""}
+
+
+def _unknown(error: Exception, nearest: Sequence[str], **asked: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, *_texts(str(error), {"nearest": list(nearest), **asked}))
+
+
+def _protocol_error(failure: Failure) -> MCPError:
+    """A failed read or prompt: there is no `isError` on its result, so the failure travels in the error's data."""
+    mendable = failure.code in (Code.INVALID_PARAMS, Code.NOT_FOUND)
+    code = types.INVALID_PARAMS if mendable else types.INTERNAL_ERROR
+    return MCPError(code, *_texts(failure.message, failure_detail(failure)))
+
+
+def _texts(message: str, data: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
+    clean = carried({"message": message, "data": data})
+    return clean["message"], clean["data"]
+
+
+def _wire(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)

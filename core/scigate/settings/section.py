@@ -1,0 +1,56 @@
+"""One section of the settings, validated by a model that somebody else declares."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from scigate.settings.origin import Origins
+from scigate.settings.problem import SettingsError, problems_of, unknown_name
+from scigate.settings.source import as_list, wants_list
+
+Section = TypeVar("Section", bound=BaseModel)
+
+
+def validate_section(
+    model: type[Section], values: Mapping[str, object], where: Origins, also: Iterable[str] = ()
+) -> Section:
+    """Validate one section by a model, with errors that say where each value stands.
+
+    A key that the model does not have is refused even where the model would ignore it, and the text of a variable may
+    be a list with commas where the model wants a list.
+
+    Args:
+        model: The section's model.
+        values: The section's keys, as they were read.
+        where: The origins, asked by paths within the section (`Origins.below`).
+        also: Right names of the section besides the model's, for the nearest name.
+
+    Raises:
+        SettingsError: A key is unknown, or a value is wrong.
+    """
+    known = _names(model)
+    allowed = model.model_config.get("extra") == "allow"
+    unknown = [] if allowed else [key for key in values if key not in known]
+    candidates = [(name,) for name in (*known, *also)]
+    problems = [unknown_name((key,), where, candidates) for key in unknown]
+    given = {key: _listed(model, key, value) for key, value in values.items() if key not in unknown}
+    try:
+        section = model.model_validate(given)
+    except ValidationError as error:
+        raise SettingsError([*problems, *problems_of(error, model, where)]) from error
+    if problems:
+        raise SettingsError(problems)
+    return section
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    aliases = [field.alias for field in model.model_fields.values() if field.alias]
+    return [*model.model_fields, *aliases]
+
+
+def _listed(model: type[BaseModel], key: str, value: object) -> object:
+    field = model.model_fields.get(key)
+    if isinstance(value, str) and field is not None and wants_list(field.annotation):
+        return as_list(value)
+    return value

@@ -1,0 +1,1 @@
+"""What tests of scigate and of its providers are made with."""

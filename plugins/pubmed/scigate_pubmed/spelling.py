@@ -1,0 +1,41 @@
+"""`pubmed_spell_check`: NCBI's correction of a query."""
+
+from typing import Annotated
+
+from pydantic import Field
+from scigate import Call, Input, Output, tool
+
+from scigate_pubmed.reasons import BLANK_QUERY, NCBI_REASONS
+from scigate_pubmed.sources import Sources
+
+
+class SpellCheck(Input):
+    """A text to check."""
+
+    query: Annotated[str, Field(min_length=2)]
+
+
+class CheckedSpelling(Output):
+    """A query and its correction."""
+
+    original: str
+    corrected: str = Field(description="The original where nothing is suggested.")
+    has_suggestion: bool
+
+
+@tool("pubmed_spell_check", title="Pubmed Spell Check", errors=[*NCBI_REASONS, BLANK_QUERY])
+async def spell_check(args: SpellCheck, sources: Sources, call: Call) -> CheckedSpelling:
+    """Ask NCBI how a PubMed query is spelt.
+
+    Use it when pubmed_search_articles finds nothing or reports an unmatched phrase. It corrects words, not headings:
+    for the right MeSH heading use pubmed_lookup_mesh. One request.
+    """
+    if not args.query.strip():
+        raise BLANK_QUERY.error(f"query {args.query[:80]!r} has no word")
+    found = await sources.entrez.spelling(args.query)
+    original = found.query or args.query
+    return CheckedSpelling(
+        original=original,
+        corrected=found.corrected or original,
+        has_suggestion=found.corrected not in ("", original),
+    )
