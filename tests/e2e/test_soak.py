@@ -1,0 +1,38 @@
+"""A gateway process under mixed faults; the long form is bench/soak.py."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+@pytest.fixture
+def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The benchmark, as a module."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    spec = importlib.util.spec_from_file_location("soak", BENCH / "soak.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "soak", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the gateway's open files are counted in /proc")
+async def test_faults_end_in_right_answers_or_failures_with_a_reason(soak: ModuleType) -> None:
+    """No answer is wrong, no call outlives its deadline, every failure is typed, and no connection is left behind."""
+    report = await soak.soak(seconds=8.0, callers=16)
+    assert report.wrong == []
+    assert report.late == []
+    assert report.right > 0
+    assert set(report.failed) <= {
+        *("quota_exhausted", "deadline_exceeded", "upstream_unavailable", "upstream_timeout"),
+        *("upstream_rate_limited", "upstream_invalid_response", "upstream_rejected"),
+    }
+    # One connection for each caller and for each request to the upstream, and the process's own.
+    assert max(report.files) < 16 + 10 + 30
