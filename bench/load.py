@@ -41,31 +41,50 @@ class Measured:
         return self.cpu_s / self.calls * 1000
 
 
-def request_bytes(port: int, tool: str, arguments: dict[str, Any]) -> bytes:
-    """One `tools/call` as it stands on the wire."""
+def request(port: int, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, str], bytes]:
+    """Headers and body of one `tools/call`."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": VERSION,
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     params = {"name": tool, "arguments": arguments, "_meta": meta}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-    head = (
-        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-        f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {VERSION}\r\n"
-        f"Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+    headers = {
+        "Host": f"127.0.0.1:{port}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": VERSION,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": tool,
+        "Content-Length": str(len(body)),
+    }
+    return headers, body
+
+
+def request_bytes(port: int, tool: str, arguments: dict[str, Any]) -> bytes:
+    """One `tools/call` as it stands on the wire."""
+    headers, body = request(port, tool, arguments)
+    lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> None:
+    """Send one call over a kept connection and read its answer.
+
+    Raises:
+        RuntimeError: The call failed.
+    """
+    writer.write(message)
+    head = await reader.readuntil(b"\r\n\r\n")
+    body = await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
+    if not head.startswith(b"HTTP/1.1 200") or b'"isError":true' in body or b'"error"' in body:
+        raise RuntimeError(f"a call failed: {head!r} {body[:500]!r}")
 
 
 async def _client(port: int, message: bytes, calls: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for _ in range(calls):
-        writer.write(message)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-        body = await reader.readexactly(length)
-        if not head.startswith(b"HTTP/1.1 200") or b'"isError":true' in body or b'"error"' in body:
-            raise RuntimeError(f"a call failed: {head!r} {body[:500]!r}")
+        await exchange(reader, writer, message)
     writer.close()
 
 
@@ -81,11 +100,16 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
 @contextmanager
 def server(kind: str) -> Iterator[tuple[int, int]]:
     """A server of bench/server.py; gives its port and process id once it answers."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("server.py")), kind, str(port)])
     try:
         for _ in range(200):

@@ -22,7 +22,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
-from quota_fleet import answering, free_port, redis_server
+from load import free_port
+from quota_fleet import answering, redis_server
 from scigate.clock import SystemClock
 from scigate.settings import LogSettings
 from scigate.telemetry import configure_logging

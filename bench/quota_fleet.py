@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from load import request_bytes
+from load import free_port, request
 from scigate.emulator import Emulator, serving
 from scigate_pubchem.emulator import create_app
 
@@ -67,7 +66,7 @@ class StdioGateway:
         """One call's answer."""
         assert self._process.stdin is not None
         number = next(_numbers)
-        message = json.loads(request_bytes(0, TOOL, question()).partition(b"\r\n\r\n")[2])
+        message = json.loads(request(0, TOOL, question())[1])
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._process.stdin.write(json.dumps({**message, "id": number}).encode() + b"\n")
         return await answer
@@ -108,8 +107,7 @@ async def http_gateway(env: dict[str, str]) -> AsyncGenerator[Callable[[], Await
     )
 
     async def call() -> bytes:
-        head, _, body = request_bytes(port, TOOL, question()).partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().splitlines()[1:])
+        headers, body = request(port, TOOL, question())
         return (await client.post("/mcp", content=body, headers=headers)).content
 
     limits = httpx.Limits(max_connections=None)
@@ -121,12 +119,6 @@ async def http_gateway(env: dict[str, str]) -> AsyncGenerator[Callable[[], Await
         await client.aclose()
         process.terminate()
         await process.wait()
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 async def answering(port: int) -> None:

@@ -111,8 +111,6 @@ async def suite(run: Run, command: list[str], expected: dict[str, str], director
     file = directory / f"{run.name}-{run.revision}.yml"
     lines = ["server:", *(f"  - {json.dumps(name)}" for name in expected)] if expected else ["server: []"]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    requirements = Path(command[1]).parents[1] / "requirements" / f"{run.revision}.yaml"
-    scored = set(yaml.safe_load(requirements.read_text(encoding="utf-8"))["server"])
     async with Host.open(Settings(offline=True), plugins=run.plugins) as host, running(host) as url:
         words = ["server", "--url", url, "--requirements", run.revision, "--expected-failures", str(file)]
         process = await anyio.run_process([*command, *words, "-o", str(directory / "results")], check=False)
