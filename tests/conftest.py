@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import hypothesis
@@ -31,12 +32,24 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def contract_differences() -> Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]]:
-    """Compares a served tool with its contract; tests cannot import each other, so it is handed out here."""
-    spec = importlib.util.spec_from_file_location("contracts", Path(__file__).with_name("contracts.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["contracts"] = module
-    spec.loader.exec_module(module)
-    return module.differences
+def module_at() -> Callable[[Path], ModuleType]:
+    """Imports a file by its path, under its own name: tests cannot import what stands beside them."""
+
+    def load(path: Path) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def contract_differences(
+    module_at: Callable[[Path], ModuleType],
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]]:
+    """Compares a served tool with its contract."""
+    return module_at(Path(__file__).with_name("contracts.py")).differences

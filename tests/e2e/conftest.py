@@ -1,6 +1,5 @@
 """The endpoint with the `lab` provider, over a socket or a subprocess, in either era of the protocol."""
 
-import importlib.util
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -29,14 +28,8 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture(scope="session")
-def lab_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lab", LAB)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["lab"] = module
-    spec.loader.exec_module(module)
-    return module
+def lab_module(module_at: Callable[[Path], ModuleType]) -> ModuleType:
+    return module_at(LAB)
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """What the documentation says works, word for word."""
 
 import importlib
-import importlib.util
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -52,14 +51,9 @@ async def test_the_pages_provider_conforms(mylab: ModuleType) -> None:
     (await conformance("mylab", mylab, thoroughness=3)).require()
 
 
-async def test_the_reference_is_what_the_code_says() -> None:
+async def test_the_reference_is_what_the_code_says(module_at: Callable[[Path], ModuleType]) -> None:
     """`python docs/generate.py` writes it; a change of a tool, setting, hook or reason is not complete without."""
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for name, text in (await module.pages()).items():
+    for name, text in (await module_at(ROOT / "docs/generate.py").pages()).items():
         assert (ROOT / "docs/reference" / name).read_text() == text, f"{name}: run python docs/generate.py"
 
 

@@ -1,7 +1,6 @@
 """A gateway that is sent what no client sends."""
 
-import importlib.util
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,15 +17,9 @@ BOUND_S = 60
 
 
 @pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
+def fuzzer(module_at: Callable[[Path], ModuleType]) -> ModuleType:
     """bench/fuzz.py, which sends many more."""
-    spec = importlib.util.spec_from_file_location("fuzz", BENCH)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fuzz"] = module
-    spec.loader.exec_module(module)
-    return module
+    return module_at(BENCH)
 
 
 async def test_mutated_requests_are_answered_and_harm_nobody(

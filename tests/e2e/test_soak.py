@@ -1,7 +1,7 @@
 """A gateway process under mixed faults; the long form is bench/soak.py."""
 
-import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -11,16 +11,10 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 
 @pytest.fixture
-def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def soak(monkeypatch: pytest.MonkeyPatch, module_at: Callable[[Path], ModuleType]) -> ModuleType:
     """The benchmark, as a module."""
     monkeypatch.syspath_prepend(str(BENCH))
-    spec = importlib.util.spec_from_file_location("soak", BENCH / "soak.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "soak", module)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(BENCH / "soak.py")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the gateway's open files are counted in /proc")
