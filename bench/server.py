@@ -57,7 +57,7 @@ def bare_app(*, tuned: bool) -> Any:
 
 async def gateway(port: int, plugins: dict[str, object], observed: bool) -> None:
     """scigate, on its own HTTP server."""
-    settings = Settings(offline=True, server=ServerSettings(port=port))
+    settings = Settings(offline=True, server=ServerSettings(port=port, concurrency=1024))
     with ExitStack() as stack:
         telemetry = None
         if observed:
