@@ -26,6 +26,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from scigate.clock import SystemClock
 from scigate.endpoint.http import serve_http
 from scigate.exporters import exporting
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.settings import LogSettings, ServerSettings, Settings, TelemetrySettings
 from scigate.telemetry import configure_logging
@@ -66,7 +67,7 @@ async def gateway(port: int, plugins: dict[str, object], observed: bool) -> None
             trace.set_tracer_provider(tracer)
             telemetry = stack.enter_context(exporting(TelemetrySettings(prometheus=True), SystemClock()))
         async with Host.open(settings, plugins=plugins, telemetry=telemetry) as host:
-            await serve_http(host, settings.server)
+            await serve_http(Gateway(host), settings.server)
 
 
 class Dropped(SpanExporter):

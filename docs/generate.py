@@ -62,7 +62,7 @@ def _table(found: object) -> str:
 def tools(host: Host) -> str:
     """Every tool with its description and its arguments."""
     parts = ["# Tools\n", "What a client gets from `tools/list`, by provider.\n"]
-    definitions = {each["name"]: each for each in host.definitions}
+    definitions = {each["name"]: each for each in host.catalogue.definitions}
     for status in host.providers:
         parts.append(f"## {status.name}\n")
         for name in status.tools:

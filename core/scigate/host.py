@@ -1,4 +1,4 @@
-"""The host: providers, their clients and one table of what they serve.
+"""The host: providers, their clients, and the call of what they serve.
 
 Above are the endpoint and the command line, which hand over a name, arguments and a caller. Below are the policies,
 composed once around each operation when the host opens. The host knows nothing of MCP's messages or of any provider.
@@ -6,34 +6,31 @@ composed once around each operation when the host opens. The host knows nothing 
 
 from __future__ import annotations
 
-import difflib
 import json
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, Self
 from urllib.parse import unquote
 
-import anyio
-import anyio.to_thread
 import httpx
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from scigate.audit import AuditError, AuditLog, AuditStatus
+from scigate.audit import AuditStatus
 from scigate.call import Call, Caller, ProgressSink
+from scigate.catalogue import Catalogue, UnknownTool
 from scigate.clock import Clock, SystemClock
-from scigate.definition import prompt_definition, resource_definition, tool_definition
-from scigate.envelope import Envelope
+from scigate.definition import tool_definition
 from scigate.failure import Failure
+from scigate.holdings import Holdings
 from scigate.metrics import Standing, Telemetry
-from scigate.operation import NAME, Contents, Example, Operation, Prompt, PromptText, Resource
+from scigate.operation import Contents, Operation, Prompt, PromptText
 from scigate.output import structured
 from scigate.policy import Policy, Proceed, chain, core_policies, in_order
 from scigate.policy.access import Access
-from scigate.policy.allowance import Allowances
 from scigate.policy.handler import handler_step
 from scigate.policy.record import Recorder
 from scigate.policy.validate import refusal
@@ -41,7 +38,7 @@ from scigate.providers import Provider, ProviderStatus, Registry, close_client, 
 from scigate.reply import Reading, Reply, reply_to
 from scigate.rules import Decision, Rules, Verdict
 from scigate.settings import Settings, SettingsError
-from scigate.stores import AutoStore, cache_store, quota_store
+from scigate.stores import AutoStore
 from scigate.upstream import Upstreams, UpstreamStatus
 from scigate.upstream.context import Usage
 
@@ -50,52 +47,11 @@ __all__ = [
     "ReadFailed",
     "Reading",
     "Reply",
-    "UnknownPrompt",
-    "UnknownResource",
-    "UnknownTool",
 ]
 
 _log: Final = structlog.get_logger("scigate.host")
 
 Json = dict[str, Any]
-
-LONGEST_NAME: Final = 64 - len("mcp__scigate__")
-"""Characters of a tool's name: clients put the server's name before it, and refuse the list over 64."""
-
-
-class _Unknown(Exception):
-    """A name that nothing has.
-
-    Attributes:
-        name: What was asked for.
-        suggestions: The nearest names that exist, best first.
-    """
-
-    kind = "name"
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        self.name = name
-        self.suggestions = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-        meant = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
-        super().__init__(f"Unknown {self.kind}: {name[:200]}{meant}")
-
-
-class UnknownTool(_Unknown):
-    """No provider serves a tool of this name."""
-
-    kind = "tool"
-
-
-class UnknownResource(_Unknown):
-    """No provider serves a resource of this URI."""
-
-    kind = "resource"
-
-
-class UnknownPrompt(_Unknown):
-    """No provider serves a prompt of this name."""
-
-    kind = "prompt"
 
 
 class _NoSettings(BaseModel):
@@ -110,23 +66,12 @@ class ReadFailed(Exception):
         self.failure = failure
 
 
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """An operation in the table: what runs it, and how its outcome looks."""
-
-    operation: Operation
-    run: Proceed
-    envelope: Envelope
-
-
 @dataclass(slots=True)
 class Host:
     """What one gateway process serves; made by `Host.open`.
 
     Attributes:
-        definitions: The tools as they stand in `tools/list`, sorted by provider, in each in its own order.
-        resources, resource_templates, prompts: The same for resources and prompts.
-        examples: Calls that show the tools, names with their prefix.
+        catalogue: What is served.
         providers: How each installed provider stands.
         provider_settings: The validated sections of those that have a model for one, by provider.
         rules: Who may call what; empty where the settings have none.
@@ -135,21 +80,13 @@ class Host:
 
     settings: Settings
     clock: Clock
-    definitions: list[Json] = field(default_factory=list[Json])
-    resources: list[Json] = field(default_factory=list[Json])
-    resource_templates: list[Json] = field(default_factory=list[Json])
-    prompts: list[Json] = field(default_factory=list[Json])
-    examples: list[Example] = field(default_factory=list[Example])
+    catalogue: Catalogue = field(default_factory=Catalogue)
     providers: list[ProviderStatus] = field(default_factory=list[ProviderStatus])
     provider_settings: dict[str, BaseModel] = field(default_factory=dict[str, BaseModel])
     rules: Rules = field(default_factory=Rules)
     telemetry: Telemetry | None = None
     _objection: Callable[[Json], str | None] | None = None
-    _audit: AuditLog | None = None
-    _tools: dict[str, _Served] = field(default_factory=dict[str, _Served])
-    _owners: dict[str, str] = field(default_factory=dict[str, str])
-    _resources: dict[str, tuple[Resource, Proceed]] = field(default_factory=dict[str, tuple[Resource, Proceed]])
-    _prompts: dict[str, Prompt] = field(default_factory=dict[str, Prompt])
+    _holdings: Holdings = field(init=False)
     _upstreams: Upstreams = field(init=False)
 
     @classmethod
@@ -163,6 +100,8 @@ class Host:
         auto_store: AutoStore = "memory",
         telemetry: Telemetry | None = None,
         objection: Callable[[Json], str | None] | None = None,
+        holdings: Holdings | None = None,
+        required: Collection[str] = (),
     ) -> AsyncGenerator[Self]:
         """Load the providers, build their clients and the table; close everything at the end, in reverse order.
 
@@ -175,11 +114,13 @@ class Host:
             auto_store: Where budgets live when the settings leave it open: sqlite is for processes of one machine.
             telemetry: Where calls are measured; None where they are not.
             objection: Says of a tool's definition why it is not to be served, or None; such a tool is refused.
+            holdings: What goes on from a host before, and belongs to whoever opened it; None for its own.
+            required: Names of providers without which it is not to open, unless the settings turn them off.
 
         Raises:
             SettingsError: The configuration names a provider or an upstream that is not there, or gives a provider
-                settings that its model refuses; a rule has a condition on an argument that no tool has; or the audit
-                log cannot be written.
+                settings that its model refuses; a rule has a condition on an argument that no tool has; a required
+                provider cannot serve; or the audit log cannot be written.
             ValueError: Two third-party policies claim one name, or one stands inside a policy that does not exist.
         """
         settings = settings or Settings()
@@ -190,21 +131,19 @@ class Host:
             rules=Rules(settings.rules, settings.rules_default),
             telemetry=telemetry,
             _objection=objection,
-            _audit=_audit_log(settings, clock),
         )
+        host._holdings = holdings or Holdings.open(settings, clock, auto_store)
         candidates: Mapping[str, object] = installed() if plugins is None else plugins
         host._upstreams = Upstreams(
             overrides=settings.upstreams,
             offline=settings.offline,
-            clock=clock,
-            cache=cache_store(settings, clock),
-            quotas=quota_store(settings, clock, auto_store),
-            stale_s=settings.cache.stale_s,
             traced=settings.telemetry.trace_upstreams,
+            sites=host._holdings.sites,
         )
         ready: list[Provider] = []
         try:
-            await host._start(candidates, ready)
+            await host._start(candidates, ready, required)
+            host._upstreams.announce()
             async with telemetry.metrics.watching(host._standing) if telemetry else nullcontext():
                 yield host
         finally:
@@ -213,10 +152,8 @@ class Host:
                     await close_client(provider)
                 await host._upstreams.aclose()
             finally:
-                if host._audit is not None:
-                    # On a thread, since it waits for the disk; to its end, whatever ends the host.
-                    with anyio.CancelScope(shield=True):
-                        await anyio.to_thread.run_sync(host._audit.close)
+                if holdings is None:
+                    await host._holdings.aclose()
 
     @property
     def upstreams(self) -> list[UpstreamStatus]:
@@ -239,7 +176,7 @@ class Host:
     @property
     def audit(self) -> AuditStatus | None:
         """How the audit log stands; None where none is kept."""
-        return self._audit.status if self._audit else None
+        return self._holdings.audit.status if self._holdings.audit else None
 
     def shown_to(self, caller: Caller, definitions: list[Json]) -> list[Json]:
         """Those of the tools or resources that the rules let a caller call, with some arguments at least."""
@@ -278,12 +215,7 @@ class Host:
         Raises:
             UnknownTool: There is none of this name.
         """
-        if name in self._tools:
-            return self._tools[name].operation
-        resources = {resource.name: resource for resource, _ in self._resources.values()}
-        if name not in resources:
-            raise UnknownTool(name, [*self._tools, *resources])
-        return resources[name]
+        return self.catalogue.operation(name)
 
     @property
     def instructions(self) -> str:
@@ -318,13 +250,13 @@ class Host:
         Raises:
             UnknownTool: No tool has this name.
         """
-        served = self._tools.get(name)
+        served = self.catalogue.tools.get(name)
         if served is None:
-            if self._audit is not None:
+            if self._holdings.audit is not None:
                 unknown = {"caller": caller.id, "tool": name[:200], "outcome": "failure", "reason": "unknown_tool"}
-                self._audit.write({"event": "call", **unknown})
-            raise UnknownTool(name, [known for known in self._tools if self.rules.may_call(caller, known)])
-        call = self.begin(served.operation, arguments or {}, caller, progress)
+                self._holdings.audit.write({"event": "call", **unknown})
+            raise UnknownTool(name, [known for known in self.catalogue.tools if self.rules.may_call(caller, known)])
+        call = self.begin(served.tool, arguments or {}, caller, progress)
         outcome = await served.run(call)
         return reply_to(call, outcome, served.envelope)
 
@@ -335,7 +267,7 @@ class Host:
             UnknownResource: No resource has this URI.
             ReadFailed: It could not be read.
         """
-        resource, variables, run = self._find_resource(uri)
+        resource, variables, run = self.catalogue.resource(uri)
         call = self.begin(resource, {name: unquote(value) for name, value in variables.items()}, caller)
         outcome = await run(call)
         if isinstance(outcome, Failure):
@@ -352,39 +284,12 @@ class Host:
             UnknownPrompt: No prompt has this name.
             ReadFailed: An argument is missing, unknown or wrong.
         """
-        found = self._prompts.get(name)
-        if found is None:
-            raise UnknownPrompt(name, self._prompts)
+        found = self.catalogue.prompt(name)
         try:
             values = found.input_model.model_validate(dict(arguments or {}))
         except ValidationError as error:
             raise ReadFailed(refusal(name, found.input_model, error)) from error
         return found, found.render(values)
-
-    def completions(self, prompt: str, argument: str, begun: str) -> list[str]:
-        """What an argument of a prompt may be, of that which begins so; empty where it may be anything.
-
-        Raises:
-            UnknownPrompt: No prompt has this name.
-        """
-        found = self._prompts.get(prompt)
-        if found is None:
-            raise UnknownPrompt(prompt, self._prompts)
-        fields = {field.alias or name: field for name, field in found.input_model.model_fields.items()}
-        field = fields.get(argument)
-        allowed: tuple[object, ...] = get_args(field.annotation) if field is not None else ()
-        return [value for value in allowed if isinstance(value, str) and value.lower().startswith(begun.lower())]
-
-    def _find_resource(self, uri: str) -> tuple[Resource, Mapping[str, str], Proceed]:
-        if uri in self._resources:
-            # A fixed URI goes before a template that it fits.
-            resource, run = self._resources[uri]
-            return resource, {}, run
-        for resource, run in self._resources.values():
-            variables = resource.match(uri)
-            if variables is not None:
-                return resource, variables, run
-        raise UnknownResource(uri, self._resources)
 
     def begin(
         self,
@@ -407,7 +312,7 @@ class Host:
             progress_sink=progress,
         )
 
-    async def _start(self, candidates: Mapping[str, object], ready: list[Provider]) -> None:
+    async def _start(self, candidates: Mapping[str, object], ready: list[Provider], required: Collection[str]) -> None:
         registry = Registry()
         statuses: dict[str, ProviderStatus] = {}
         for name, candidate in candidates.items():
@@ -450,12 +355,14 @@ class Host:
         )
         for name in loaded:
             await attempt(name, build)
+        if missing := [statuses[name] for name in required if name in statuses and statuses[name].state != "disabled"]:
+            raise SettingsError([f"providers.{status.name}: cannot serve ({status.reason})" for status in missing])
         policies = in_order(
             core_policies(
                 self.settings.server.concurrency,
                 metrics=self.telemetry.metrics if self.telemetry else None,
-                recorder=Recorder(self._audit) if self._audit else None,
-                allowances=Allowances(self.settings.limits) if self.settings.limits else None,
+                recorder=Recorder(self._holdings.audit) if self._holdings.audit else None,
+                allowances=self._holdings.allowances(self.settings.limits),
                 access=Access(self.rules) if self.rules else None,
             ),
             (policy for item in ready for policy in item.policies),
@@ -471,11 +378,9 @@ class Host:
         A misspelt argument in a rule that denies would let pass what it is there to stop. Where a provider is missing,
         its tools may be the ones that are meant.
         """
-        models = {name: served.operation for name, served in self._tools.items()}
-        models |= {resource.name: resource for resource, _ in self._resources.values()}
         arguments = {
             name: {given.alias or key for key, given in operation.input_model.model_fields.items()}
-            for name, operation in models.items()
+            for name, operation in self.catalogue.operations().items()
         }
         for rule in self.rules.without_tool(arguments):
             _log.warning("rule about no tool", rule=rule)
@@ -509,70 +414,15 @@ class Host:
 
     def _serve(self, provider: Provider, policies: list[Policy], origin: tuple[str, str]) -> ProviderStatus:
         """Put a provider's operations into the table; what cannot stand there is refused with the remedy."""
-        prefix = self.settings.provider(provider.name).tool_prefix
-        refused: list[str] = []
-        names: list[str] = []
 
         def run(operation: Operation) -> Proceed:
             return chain(policies, handler_step(operation, provider.client, provider.map_error))
 
-        for tool in provider.tools:
-            name = prefix + tool.name
-            if problem := self._problem(name, provider.name):
-                refused.append(problem)
-                continue
-            if name != tool.name:
-                tool = replace(tool, name=name)
-            definition = tool_definition(tool, name, provider.envelope)
-            if self._objection is not None and (problem := self._objection(definition)):
-                refused.append(problem)
-                continue
-            self._tools[name] = _Served(tool, run(tool), provider.envelope)
-            self._owners[name] = provider.name
-            self.definitions.append(definition)
-            names.append(name)
-        for resource in provider.resources:
-            if resource.uri in self._resources:
-                refused.append(f"resource {resource.uri} is served by another provider already")
-                continue
-            self._resources[resource.uri] = (resource, run(resource))
-            listed = self.resource_templates if resource.is_template else self.resources
-            listed.append(resource_definition(resource))
-        for prompt in provider.prompts:
-            if prompt.name in self._prompts:
-                refused.append(f"prompt {prompt.name} is served by another provider already")
-                continue
-            self._prompts[prompt.name] = prompt
-            self.prompts.append(prompt_definition(prompt))
-        self.examples += [
-            Example(title=example.title, tool=prefix + example.tool, arguments=example.arguments, pages=example.pages)
-            for example in provider.examples
-            if prefix + example.tool in names
-        ]
+        prefix = self.settings.provider(provider.name).tool_prefix
+        names, refused = self.catalogue.add(provider, prefix, run, self._objection)
         for sentence in refused:
             _log.warning("refused", provider=provider.name, what=sentence)
         return ProviderStatus(provider.name, *origin, "serving", None, tuple(names), tuple(refused))
-
-    def _problem(self, name: str, provider: str) -> str | None:
-        if NAME.fullmatch(name) is None:
-            return f"tool {name}: a name is lower-case letters, digits and underscores; change tool_prefix"
-        if len(name) > LONGEST_NAME:
-            return f"tool {name}: {len(name)} characters, clients take {LONGEST_NAME}; shorten it or its tool_prefix"
-        if name in self._owners:
-            return (
-                f"tool {name} of {provider} has the name of a tool of {self._owners[name]}; "
-                f"set providers.{provider}.tool_prefix to serve both"
-            )
-        return None
-
-
-def _audit_log(settings: Settings, clock: Clock) -> AuditLog | None:
-    if settings.audit.path is None:
-        return None
-    try:
-        return AuditLog(settings.audit, clock)
-    except AuditError as error:
-        raise SettingsError([str(error)]) from error
 
 
 def _origin(candidate: object) -> tuple[str, str]:

@@ -64,6 +64,7 @@ class Rules:
     """
 
     def __init__(self, rules: Sequence[RuleSettings] = (), default: Effect = "allow") -> None:
+        self._written = (list(rules), default)
         self._rules = [_Rule(settings, number) for number, settings in enumerate(rules, start=1)]
         self._default = Decision(default == "allow", DEFAULT)
         self._concerning = lru_cache(_REMEMBERED)(self._find)
@@ -71,6 +72,11 @@ class Rules:
     def __bool__(self) -> bool:
         """Whether they can refuse anything."""
         return bool(self._rules) or not self._default.allowed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rules) and self._written == other._written
+
+    __hash__ = None  # type: ignore[assignment]  # compared, never looked up
 
     def decide(self, caller: Caller, tool: str) -> Decision | None:
         """The decision that holds for all arguments; None where they matter."""

@@ -47,7 +47,7 @@ async def test_a_failure_is_an_error_with_reason_and_recovery(hosting: Callable[
     """Further facts of the case stand beside the reason; the text says the message, the hint, and when to retry."""
     async with hosting(find) as host:
         reply = await host.call("lab_find", {"how": "fail"}, LOCAL)
-        schema = host.definitions[0]["outputSchema"]
+        schema = host.catalogue.definitions[0]["outputSchema"]
     assert reply.is_error
     assert reply.structured == {
         "error": {
@@ -101,7 +101,7 @@ class RunEnvelope:
 async def test_a_provider_s_own_envelope_renders_its_outcomes(hosting: Callable[..., Any]) -> None:
     """Results, its failures and core's; the policies around it are the same."""
     async with hosting(find, register_envelope=lambda: RunEnvelope()) as host:
-        assert host.definitions[0]["outputSchema"]["title"] == "lab_find"
+        assert host.catalogue.definitions[0]["outputSchema"]["title"] == "lab_find"
         good = await host.call("lab_find", {"how": "well"}, LOCAL)
         bad = await host.call("lab_find", {"how": "fail"}, LOCAL)
         wrong = await host.call("lab_find", {"hwo": "well"}, LOCAL)

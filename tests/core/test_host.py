@@ -25,7 +25,8 @@ from scigate import (
     tool,
 )
 from scigate.call import LOCAL
-from scigate.host import Host, ReadFailed, UnknownPrompt, UnknownResource, UnknownTool
+from scigate.catalogue import UnknownPrompt, UnknownResource, UnknownTool
+from scigate.host import Host, ReadFailed
 from scigate.reply import MAX_TEXT
 
 UNKNOWN = Reason("unknown_sample", Code.NOT_FOUND, "no sample has the id", "Check sample_id.")
@@ -125,8 +126,8 @@ async def host(hosting: Callable[..., Any]) -> AsyncIterator[Host]:
 
 async def test_definitions_are_what_a_client_lists(host: Host) -> None:
     """In the provider's order; annotations say what a tool may do."""
-    assert [definition["name"] for definition in host.definitions] == ["lab_rows", "lab_text", "lab_image"]
-    first, second, _ = host.definitions
+    assert [definition["name"] for definition in host.catalogue.definitions] == ["lab_rows", "lab_text", "lab_image"]
+    first, second, _ = host.catalogue.definitions
     assert set(first) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
     assert first["description"] == "Five rows, page by page."
     assert first["annotations"] == {
@@ -140,7 +141,7 @@ async def test_definitions_are_what_a_client_lists(host: Host) -> None:
         "openWorldHint": False,
         "destructiveHint": True,
     }
-    assert json.dumps(host.definitions)
+    assert json.dumps(host.catalogue.definitions)
 
 
 async def test_a_prefix_changes_names_alone(hosting: Callable[..., Any]) -> None:
@@ -148,14 +149,14 @@ async def test_a_prefix_changes_names_alone(hosting: Callable[..., Any]) -> None
     settings = {"providers": {"lab": {"tool_prefix": "my_"}}}
     examples = [Example(title="Rows", tool="lab_rows", arguments={})]
     async with hosting(rows, settings=settings, register_examples=lambda: examples) as host:
-        assert [definition["name"] for definition in host.definitions] == ["my_lab_rows"]
-        assert [example.tool for example in host.examples] == ["my_lab_rows"]
+        assert [definition["name"] for definition in host.catalogue.definitions] == ["my_lab_rows"]
+        assert [example.tool for example in host.catalogue.examples] == ["my_lab_rows"]
         assert (await host.call("my_lab_rows", {}, LOCAL)).structured["rows"] == [0, 1]
 
 
 async def test_examples_are_of_tools_that_serve(host: Host) -> None:
     """One of a tool that is not there is left out."""
-    assert [(example.tool, example.pages) for example in host.examples] == [("lab_rows", 2)]
+    assert [(example.tool, example.pages) for example in host.catalogue.examples] == [("lab_rows", 2)]
 
 
 async def test_a_call_answers_with_structure_text_and_cost(host: Host) -> None:
@@ -207,7 +208,7 @@ async def test_an_unknown_tool_is_no_failure_but_an_error_of_the_client(
 
 async def test_resources_are_listed_by_uri_or_template(host: Host) -> None:
     """As MCP tells them apart."""
-    assert host.resource_templates == [
+    assert host.catalogue.resource_templates == [
         {
             "name": "lab-sample",
             "title": "Sample",
@@ -216,7 +217,7 @@ async def test_resources_are_listed_by_uri_or_template(host: Host) -> None:
             "uriTemplate": "lab://sample/{sample_id}",
         }
     ]
-    assert [listed["uri"] for listed in host.resources] == ["lab://sample/readme", "lab://logo"]
+    assert [listed["uri"] for listed in host.catalogue.resources] == ["lab://sample/readme", "lab://logo"]
 
 
 async def test_a_resource_is_read_as_json_text_or_bytes(host: Host) -> None:
@@ -241,7 +242,7 @@ async def test_a_resource_that_cannot_be_read_says_why(host: Host) -> None:
 
 async def test_a_prompt_is_listed_and_made(host: Host) -> None:
     """Arguments by name, with what each is for."""
-    (listed,) = host.prompts
+    (listed,) = host.catalogue.prompts
     assert listed == {
         "name": "lab_plan",
         "title": "Plan an assay",
@@ -287,7 +288,7 @@ async def test_instructions_name_providers_and_their_tools(host: Host) -> None:
 async def test_a_prompt_or_resource_of_one_name_is_served_once(hosting: Callable[..., Any]) -> None:
     """The second is refused, by a sentence in the provider's status."""
     async with hosting(rows, register_resources=lambda: [logo, logo], register_prompts=lambda: [plan, plan]) as host:
-        assert (len(host.resources), len(host.prompts)) == (1, 1)
+        assert (len(host.catalogue.resources), len(host.catalogue.prompts)) == (1, 1)
         assert host.providers[0].refused == (
             "resource lab://logo is served by another provider already",
             "prompt lab_plan is served by another provider already",

@@ -17,6 +17,7 @@ from scigate import Code, Input, Output, Reason, tool
 from scigate.call import LOCAL, Call
 from scigate.endpoint.http import create_app, running
 from scigate.exporters import exporting
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.metrics import BEAT_S, BUCKETS, Metrics, Telemetry
 from scigate.settings import SettingsError, TelemetrySettings
@@ -177,7 +178,7 @@ async def test_a_request_is_measured_by_the_convention(
 
 
 async def scrape(host: Host, **headers: str) -> httpx.Response:
-    transport = httpx.ASGITransport(create_app(host))
+    transport = httpx.ASGITransport(create_app(Gateway(host)))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
         return await client.get("/metrics", headers=headers)
 

@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from scigate import API_VERSION, Call, Input, Output, Upstream, hookimpl, providers, tool
 from scigate.call import LOCAL
-from scigate.host import Host, UnknownTool
+from scigate.catalogue import UnknownTool
+from scigate.host import Host
 from scigate.providers import ProviderStatus, installed, reason_text
 from scigate.settings import Settings, SettingsError
 
@@ -44,7 +45,9 @@ async def statuses(provider: Provider, other: object) -> dict[str, ProviderStatu
     """How `other` stands, between two good providers that serve in any case."""
     plugins = {"first": provider(named("first_do")), "other": other, "last": provider(named("last_do"))}
     async with opened(plugins) as host:
-        assert [definition["name"] for definition in host.definitions if "other" not in definition["name"]] == [
+        assert [
+            definition["name"] for definition in host.catalogue.definitions if "other" not in definition["name"]
+        ] == [
             "first_do",
             "last_do",
         ]
@@ -223,7 +226,7 @@ async def test_a_name_that_clients_refuse_is_refused_at_the_start(provider: Prov
         assert status.tools == (fits,)
         assert status.refused == (f"tool {long}: 51 characters, clients take 50; shorten it or its tool_prefix",)
     async with opened({"lab": provider(named(fits))}, providers={"lab": {"tool_prefix": "x"}}) as host:
-        assert host.definitions == []
+        assert host.catalogue.definitions == []
         assert "51 characters" in host.providers[0].refused[0]
 
 
@@ -243,7 +246,7 @@ async def test_a_provider_s_own_settings_say_which_tools_and_upstreams_it_has(
         register_upstreams=lambda settings: [Upstream("more", "https://more.example/")][: settings.depth - 1],
     )
     async with opened({"lab": lab}, providers={"lab": {"depth": depth}}) as host:
-        assert [definition["name"] for definition in host.definitions] == listed
+        assert [definition["name"] for definition in host.catalogue.definitions] == listed
         assert [upstream.name for upstream in host.upstreams] == ["more"][: depth - 1]
 
 

@@ -16,6 +16,7 @@ from mcp_types import jsonrpc_message_adapter
 from scigate.endpoint.http import running
 from scigate.endpoint.stdio import serve_stdio
 from scigate.endpoint.wire import Wire
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.settings import Settings
 
@@ -79,7 +80,7 @@ async def piped(host: Host) -> AsyncIterator[Any]:
     server_reads, client_writes = os.pipe()
     client_reads, server_writes = os.pipe()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(serve_stdio, host, Wire(server_reads, server_writes))
+        tasks.start_soon(serve_stdio, Gateway(host), Wire(server_reads, server_writes))
         try:
             yield client_end(Wire(client_reads, client_writes))
         finally:

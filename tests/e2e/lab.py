@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from pydantic import Field
 from scigate import Code, Input, Output, Reason, hookimpl, prompt, resource, tool
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.settings import ServerSettings, Settings
 
@@ -144,14 +145,14 @@ async def over_stdio() -> None:
     with claimed() as wire:
         print("printed while the host starts")
         async with Host.open(Settings(), plugins={"lab": Provider()}) as host:
-            await serve_stdio(host, wire)
+            await serve_stdio(Gateway(host), wire)
 
 
 async def over_http() -> None:
     from scigate.endpoint.http import serve_http
 
     async with Host.open(Settings(), plugins={"lab": Provider()}) as host:
-        await serve_http(host, ServerSettings(port=0))
+        await serve_http(Gateway(host), ServerSettings(port=0))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from scigate.endpoint.http import create_app, running, serve_http
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.keys import KeyRing
 from scigate.settings import AuthSettings, ServerSettings, Settings
@@ -100,7 +101,7 @@ def door(lab: Any) -> Door:
     async def opened(clock: ManualClock | None = None, **auth: Any) -> AsyncIterator[Ask]:
         with anyio.fail_after(BOUND_S):
             async with Host.open(Settings(auth=AuthSettings(**auth)), plugins={"lab": lab}, clock=clock) as host:
-                app = create_app(host)
+                app = create_app(Gateway(host))
                 transport = httpx.ASGITransport(app)
                 async with (
                     app.router.lifespan_context(app),
@@ -384,7 +385,7 @@ async def test_the_metadata_says_where_to_sign_in(issuer: Issuer, lab: Any) -> N
     """RFC 9728: at the path of the resource and at the root, to anybody, and to no page's script."""
     auth = AuthSettings(accept=["jwt"], issuer=issuer.url, resource_url=RESOURCE, scopes=["tools"])
     async with Host.open(Settings(auth=auth), plugins={"lab": lab}) as host:
-        transport = httpx.ASGITransport(create_app(host))
+        transport = httpx.ASGITransport(create_app(Gateway(host)))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as http:
             answers = [await http.get(f"/.well-known/oauth-protected-resource{path}") for path in ("", "/mcp")]
     for answer in answers:
@@ -409,7 +410,7 @@ async def test_a_body_is_not_read_before_its_sender_is_known(lab: Any, tmp_path:
     """Nobody unknown has megabytes held in memory."""
     auth = AuthSettings(accept=["keys"], keys_file=tmp_path / "keys.json")
     async with Host.open(Settings(auth=auth), plugins={"lab": lab}) as host:
-        app = create_app(host)
+        app = create_app(Gateway(host))
         sent: list[dict[str, Any]] = []
         scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [], "query_string": b"", "root_path": ""}
 
@@ -453,4 +454,4 @@ async def test_another_address_may_be_bound_where_callers_are_asked(lab: Any, tm
     async with Host.open(Settings(auth=auth), plugins={"lab": lab}) as host:
         # An address of documentation, which no machine has: it got as far as binding.
         with pytest.raises(OSError):
-            await serve_http(host, ServerSettings(host="192.0.2.1", port=0))
+            await serve_http(Gateway(host), ServerSettings(host="192.0.2.1", port=0))

@@ -17,10 +17,10 @@ async def host() -> AsyncGenerator[Host]:
 
 async def test_every_tool_grades_four_and_a_half_at_least(host: Host) -> None:
     """Of five, as catalogues grade."""
-    assert {each.tool: each.overall for each in grade(host.definitions) if each.overall < 4.5} == {}
+    assert {each.tool: each.overall for each in grade(host.catalogue.definitions) if each.overall < 4.5} == {}
 
 
 async def test_no_definition_tries_to_steer_a_model(host: Host) -> None:
     """Nor names another provider's tool to replace it."""
     owners = {tool: status.name for status in host.providers for tool in status.tools}
-    assert poison(host.definitions, owners) == []
+    assert poison(host.catalogue.definitions, owners) == []

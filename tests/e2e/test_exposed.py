@@ -20,6 +20,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from scigate import Input, Output, Upstream, hookimpl, tool
 from scigate.emulator import serving
 from scigate.endpoint.http import create_app, running
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.keys import KeyRing
 from scigate.settings import ServerSettings, Settings
@@ -253,7 +254,7 @@ async def test_it_is_alive_without_a_provider_and_ready_with_one(lab: Any) -> No
     for plugins, status in (({"lab": lab}, 200), ({"lab": lab, "broken": Broken()}, 200), ({"broken": Broken()}, 503)):
         settings = Settings.model_validate({"auth": {"accept": ["keys"], "keys_file": "nowhere.json"}})
         async with Host.open(settings, plugins=plugins) as host:
-            transport = httpx.ASGITransport(create_app(host))
+            transport = httpx.ASGITransport(create_app(Gateway(host)))
             async with httpx.AsyncClient(transport=transport, base_url="http://10.0.0.1") as http:
                 assert (await http.get("/healthz")).status_code == 200
                 assert (await http.get("/readyz")).status_code == status

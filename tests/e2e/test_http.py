@@ -13,6 +13,7 @@ import httpx
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from scigate.endpoint.http import ExposureError, create_app, running, serve_http
+from scigate.gateway import Gateway
 from scigate.settings import ServerSettings
 
 BOUND_S = 10
@@ -113,7 +114,7 @@ async def test_accepts_the_hosts_and_origins_of_the_settings(endpoint: Any) -> N
 async def test_checks_the_host_on_a_wildcard_address_too(era: str, lab_host: Any) -> None:
     """The protection does not depend on the address that is bound."""
     async with lab_host() as host:
-        app = create_app(host, ServerSettings(host="0.0.0.0", insecure=True))
+        app = create_app(Gateway(host), ServerSettings(host="0.0.0.0", insecure=True))
         transport = httpx.ASGITransport(app)
         async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as http:
             assert (await Endpoint("http://evil.example/mcp", http, era).post()).status_code == 421
@@ -208,7 +209,7 @@ async def test_a_client_that_goes_away_within_its_body_is_no_fault(lab_host: Any
     headers = [(b"host", b"127.0.0.1"), *((name.lower().encode(), value.encode()) for name, value in ACCEPT.items())]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers, "query_string": b""}
     async with lab_host() as host:
-        app = create_app(host)
+        app = create_app(Gateway(host))
         async with app.router.lifespan_context(app):
             await app(scope, receive, send)
     assert sent == []
@@ -301,7 +302,7 @@ async def test_does_not_bind_an_address_that_others_reach(address: str, lab_host
     """While nobody asks who calls, serving other machines has to be asked for by name."""
     async with lab_host() as host:
         with pytest.raises(ExposureError, match="SCIGATE_SERVER__INSECURE"):
-            await serve_http(host, ServerSettings(host=address))
+            await serve_http(Gateway(host), ServerSettings(host=address))
 
 
 async def test_lets_calls_under_way_finish_at_a_signal(lab_command: list[str]) -> None:

@@ -27,7 +27,7 @@ def scigate(*words: str) -> subprocess.CompletedProcess[str]:
 async def lock(tmp_path: Path) -> Path:
     """A lock of one provider's tools, in which one tool has another maximum and one is missing."""
     async with Host.open(Settings(offline=True), plugins={"pubchem": scigate_pubchem}) as host:
-        held = Lock.of(host.definitions, datetime(2026, 7, 30, tzinfo=UTC)).as_json()
+        held = Lock.of(host.catalogue.definitions, datetime(2026, 7, 30, tzinfo=UTC)).as_json()
     tool = held["tools"]["pubchem_search_assays"]
     tool["definition"]["inputSchema"]["properties"]["maxResults"]["maximum"] = 200
     tool["sha256"] = digest(tool["definition"])

@@ -28,9 +28,11 @@ async def test_meta_says_which_call_it_was(host: Host, fetch: Fetch) -> None:
 
 async def test_outcomes_agree_with_the_output_schema(host: Host, fetch: Fetch) -> None:
     """Success of every tool, failure and refused arguments alike."""
-    validators = {tool["name"]: jsonschema.Draft202012Validator(tool["outputSchema"]) for tool in host.definitions}
+    validators = {
+        tool["name"]: jsonschema.Draft202012Validator(tool["outputSchema"]) for tool in host.catalogue.definitions
+    }
     replies = [await fetch(host), await fetch(host, compoundRef="0"), await fetch(host, source="x")]
-    replies += [await host.call(example.tool, example.arguments, LOCAL) for example in host.examples]
+    replies += [await host.call(example.tool, example.arguments, LOCAL) for example in host.catalogue.examples]
     for reply in replies:
         validators[reply.structured["meta"]["toolName"]].validate(reply.structured)
         assert reply.structured["ok"] is not reply.is_error
@@ -48,7 +50,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 async def test_the_text_carries_every_fact_of_every_tool(host: Host) -> None:
     """All leaves of data, the run and the hashes; not the request's id, times and version."""
-    for example in host.examples:
+    for example in host.catalogue.examples:
         reply = await host.call(example.tool, example.arguments, LOCAL)
         assert not reply.is_error, reply.structured
         text = re.sub(r"\\([\\`*~|<])", r"\1", reply.content[0]["text"])

@@ -46,14 +46,14 @@ def provenance_of(reply: Reply) -> dict[str, Any]:
 
 async def test_the_definition_keeps_the_contract(host: Host, contract_differences: Differences) -> None:
     """The four inputs, the envelope and the closed error are the contract's."""
-    definition = next(tool for tool in host.definitions if tool["name"] == "fetch_compound")
+    definition = next(tool for tool in host.catalogue.definitions if tool["name"] == "fetch_compound")
     assert contract_differences(definition, json.loads(CONTRACT.read_text())) == []
     assert definition["title"] == "fetch_compound"
 
 
 async def test_every_property_of_the_definition_is_described(host: Host) -> None:
     """A model reads nothing else about them."""
-    definition = next(tool for tool in host.definitions if tool["name"] == "fetch_compound")
+    definition = next(tool for tool in host.catalogue.definitions if tool["name"] == "fetch_compound")
     envelope = definition["outputSchema"]["properties"]
     for schema in (definition["inputSchema"], definition["outputSchema"], *envelope.values()):
         assert all(part.get("description") or "$ref" in part for part in schema.get("properties", {}).values())

@@ -189,7 +189,7 @@ async def test_guessed_names_are_taken_and_not_advertised(gateway: Any) -> None:
     """`geneId` and `accession` are what agents write; the schema keeps to the contract's names."""
     found = await gateway.good(TOOL, cid=MIXED, geneId=12, accession="P2")
     assert found["targetFilter"] == "GeneID:12 accession:P2"
-    (tool,) = [one for one in gateway.host.definitions if one["name"] == TOOL]
+    (tool,) = [one for one in gateway.host.catalogue.definitions if one["name"] == TOOL]
     assert not {"geneId", "accession"} & set(tool["inputSchema"]["properties"])
     both = await gateway.bad(TOOL, cid=MIXED, geneId=12, targetGeneId=12)
     assert "geneId" in both["message"]

@@ -20,7 +20,7 @@ TOOL = "pubchem_search_compounds"
 async def october() -> dict[str, Any]:
     """The definition as it is served."""
     async with Host.open(Settings(offline=True), plugins={"pubchem": scigate_pubchem}) as host:
-        return next(each for each in host.definitions if each["name"] == TOOL)
+        return next(each for each in host.catalogue.definitions if each["name"] == TOOL)
 
 
 @pytest.fixture

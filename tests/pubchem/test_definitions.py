@@ -30,7 +30,7 @@ Differences = Callable[[Any, Any], list[str]]
 @pytest.fixture(scope="module")
 async def tools() -> dict[str, Any]:
     async with Host.open(Settings(offline=True), plugins={"pubchem": scigate_pubchem}) as host:
-        return {tool["name"]: tool for tool in host.definitions}
+        return {tool["name"]: tool for tool in host.catalogue.definitions}
 
 
 @pytest.mark.parametrize("name", FIXED)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from scigate.call import LOCAL
-from scigate.host import ReadFailed, UnknownResource
+from scigate.catalogue import UnknownResource
+from scigate.host import ReadFailed
 
 
 async def read(gateway: Any, uri: str) -> dict[str, Any]:
@@ -16,7 +17,9 @@ async def read(gateway: Any, uri: str) -> dict[str, Any]:
 
 async def test_the_templates(gateway: Any) -> None:
     """Six, in a stable order."""
-    assert [(one["uriTemplate"], one["name"], one["mimeType"]) for one in gateway.host.resource_templates] == [
+    assert [
+        (one["uriTemplate"], one["name"], one["mimeType"]) for one in gateway.host.catalogue.resource_templates
+    ] == [
         ("pubchem://compound/{cid}", "pubchem-compound", "application/json"),
         ("pubchem://compound/{cid}/safety", "pubchem-compound-safety", "application/json"),
         ("pubchem://compound/{cid}/image", "pubchem-compound-image", "image/png"),

@@ -24,7 +24,7 @@ Differences = Callable[[Any, Any], list[str]]
 @pytest.fixture(scope="module")
 async def tool() -> dict[str, Any]:
     async with Host.open(Settings(offline=True), plugins={"pubchem": scigate_pubchem}) as host:
-        return next(found for found in host.definitions if found["name"] == "pubchem_search_compounds")
+        return next(found for found in host.catalogue.definitions if found["name"] == "pubchem_search_compounds")
 
 
 @pytest.fixture

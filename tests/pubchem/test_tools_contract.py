@@ -22,7 +22,7 @@ BOUNDS = ("minimum", "maximum", "minItems", "maxItems", "default", "enum")
 @pytest.fixture(scope="module")
 async def tools() -> dict[str, Any]:
     async with Host.open(Settings(offline=True), plugins={"pubchem": scigate_pubchem}) as host:
-        return {tool["name"]: tool for tool in host.definitions}
+        return {tool["name"]: tool for tool in host.catalogue.definitions}
 
 
 @pytest.fixture(scope="module")

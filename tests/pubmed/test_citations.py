@@ -84,7 +84,7 @@ async def test_an_unknown_style_is_refused_in_one_sentence(host: Host, value: ob
 
 async def test_one_style_or_a_list_of_styles_stands_in_the_schema(host: Host) -> None:
     """With apa as the default."""
-    (definition,) = [one for one in host.definitions if one["name"] == TOOL]
+    (definition,) = [one for one in host.catalogue.definitions if one["name"] == TOOL]
     style = {"type": "string", "enum": FORMATS}
     assert definition["inputSchema"]["properties"]["format"] == {
         "anyOf": [style, {"type": "array", "items": style, "minItems": 1}],

@@ -32,7 +32,7 @@ NCBI = {
 
 
 def definitions(host: Host) -> dict[str, Json]:
-    return {definition["name"]: definition for definition in host.definitions}
+    return {definition["name"]: definition for definition in host.catalogue.definitions}
 
 
 async def test_the_search_tool_keeps_its_contract(offline: Host, contract_differences: Differences) -> None:
@@ -45,7 +45,7 @@ async def test_the_search_tool_keeps_its_contract(offline: Host, contract_differ
 
 async def test_the_definitions_are_those_that_clients_know(offline: Host) -> None:
     """A client keeps them; a change is meant or it is a fault."""
-    served = json.dumps(offline.definitions, indent=1, ensure_ascii=False) + "\n"
+    served = json.dumps(offline.catalogue.definitions, indent=1, ensure_ascii=False) + "\n"
     if os.environ.get(UPDATE):
         SNAPSHOT.write_text(served, encoding="utf-8")
     if json.loads(SNAPSHOT.read_text(encoding="utf-8")) != json.loads(served):
@@ -57,10 +57,10 @@ async def test_the_definitions_are_those_that_clients_know(offline: Host) -> Non
 
 async def test_what_a_model_reads_is_short(offline: Host) -> None:
     """At four characters a token: what clients show of it, and descriptions that say what a tool is for and costs."""
-    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in offline.definitions]
+    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in offline.catalogue.definitions]
     assert tokens(shown) < 3300
-    assert tokens(offline.definitions) < 8500
-    for definition in offline.definitions:
+    assert tokens(offline.catalogue.definitions) < 8500
+    for definition in offline.catalogue.definitions:
         assert len(definition["description"]) <= 700
         assert "request" in definition["description"] or definition["name"] == "pubmed_search_articles"
 

@@ -8,7 +8,7 @@ from scigate.host import Host
 
 async def test_the_resource_tells_of_pubmed_and_its_fields(offline: Host) -> None:
     """JSON in the contract's names; the count is text."""
-    (definition,) = [one for one in offline.resources if one["uri"] == "pubmed://database/info"]
+    (definition,) = [one for one in offline.catalogue.resources if one["uri"] == "pubmed://database/info"]
     assert (definition["name"], definition["title"]) == ("database-info", "PubMed Database Info")
     assert definition["mimeType"] == "application/json"
     reading = await offline.read("pubmed://database/info", LOCAL)

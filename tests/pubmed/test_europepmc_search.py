@@ -172,7 +172,7 @@ async def test_without_europe_pmc_its_tools_are_not_listed() -> None:
     """Its section of the configuration may stay: switching a service off makes no setting wrong."""
     off = {"providers": {"pubmed": {"europepmc": False}}, "upstreams": {"europepmc": {"concurrency": 1}}}
     async with hosted(offline=True, **off) as host:
-        names = {definition["name"] for definition in host.definitions}
+        names = {definition["name"] for definition in host.catalogue.definitions}
         assert "pubmed_fetch_fulltext" in names
         assert not {SEARCH, FETCH} & names
 

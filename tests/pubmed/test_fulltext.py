@@ -364,7 +364,7 @@ async def test_the_rule_of_one_kind_stands_in_the_refusal_and_the_description() 
     reply = await world.reply(pmcids=["1"], dois=["10.1000/x"])
     assert "exactly one of pmcids, pmids and dois, not pmcids and dois" in reply.structured["error"]["message"]
     async with world.hosted() as host:
-        (definition,) = [one for one in host.definitions if one["name"] == TOOL]
+        (definition,) = [one for one in host.catalogue.definitions if one["name"] == TOOL]
     assert "exactly one of pmcids, pmids or dois" in definition["description"]
 
 
@@ -379,7 +379,7 @@ async def test_the_rule_of_one_kind_stands_in_the_refusal_and_the_description() 
 async def test_the_description_names_the_services_that_are_asked(provider: dict[str, Any], named: set[str]) -> None:
     """It once promised what was not configured."""
     async with World().hosted(**provider) as host:
-        (definition,) = [one for one in host.definitions if one["name"] == TOOL]
+        (definition,) = [one for one in host.catalogue.definitions if one["name"] == TOOL]
     text = definition["description"]
     assert {name for name in ("Europe PMC", "Unpaywall") if name in text} == named
     assert len(text) <= 700

@@ -14,7 +14,7 @@ def text(host: Host, **more: str) -> str:
 
 async def test_its_arguments_are_advertised_as_they_are(offline: Host) -> None:
     """A default makes an argument optional."""
-    (definition,) = [one for one in offline.prompts if one["name"] == "research_plan"]
+    (definition,) = [one for one in offline.catalogue.prompts if one["name"] == "research_plan"]
     assert {one["name"]: one["required"] for one in definition["arguments"]} == {
         "title": True,
         "goal": True,
@@ -41,7 +41,7 @@ async def test_guidance_is_one_quoted_line_for_each_part(offline: Host) -> None:
     assert len(re.findall(r"^> ", plan, re.MULTILINE)) == len(re.findall(r"^### ", plan, re.MULTILINE)) == 9
     named = set(re.findall(r"pubmed_\w+", plan))
     assert named == {"pubmed_search_articles", "pubmed_lookup_mesh"}
-    assert named <= {definition["name"] for definition in offline.definitions}
+    assert named <= {definition["name"] for definition in offline.catalogue.definitions}
 
 
 async def test_a_flag_of_another_word_is_refused(offline: Host) -> None:

@@ -60,4 +60,4 @@ async def _listed(url: str | None, command: str | None, config: Path | None) -> 
             return Listed(await gateway.definitions())
     async with opened_host(load_settings(config)) as host:
         owners = {tool: status.name for status in host.providers for tool in status.tools}
-        return Listed(list(host.definitions), owners)
+        return Listed(list(host.catalogue.definitions), owners)

@@ -71,7 +71,7 @@ async def _run() -> list[str]:
         tools = await gateway.definitions()
         serving = [provider.name for provider in host.providers if provider.state == "serving"]
         heading = f"{len(tools)} tools of {', '.join(serving) or 'no provider'} at {url}, on sample data"
-        steps = await walk(host.examples, gateway, spinner)
+        steps = await walk(host.catalogue.examples, gateway, spinner)
     write(f"{heading}\n")
     columns = ("what", "tool", "outcome", "ms", "upstream requests")
     if not is_terminal():

@@ -10,6 +10,7 @@ from scigate.cli.refusal import Refusal
 if TYPE_CHECKING:
     from mcp import Client, StdioServerParameters
 
+    from scigate import gateway
     from scigate.clock import Clock
     from scigate.host import Host
     from scigate.metrics import Telemetry
@@ -68,7 +69,7 @@ class LocalGateway:
 
     async def definitions(self) -> list[Definition]:
         """The host's tools."""
-        return list(self._host.definitions)
+        return list(self._host.catalogue.definitions)
 
     async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
         """Call through the host, as the local caller."""
@@ -109,31 +110,63 @@ class RemoteGateway:
 async def opened_host(
     settings: "Settings",
     *,
-    serving: bool = False,
     auto_store: "AutoStore" = "sqlite",
-    objection: "Callable[[Definition], str | None] | None" = None,
 ) -> AsyncGenerator["Host"]:
-    """The host of this process; wrong settings of a provider are refused like any others.
+    """The host of a command; wrong settings of a provider are refused like any others.
 
     Args:
         settings: What it is opened with.
-        serving: Whether clients are served: then the log has a line for each call.
         auto_store: Where budgets live when the settings leave it open: a file, as other commands and editors may run
             beside this one.
     """
-    from scigate.clock import SystemClock
-    from scigate.host import Host
+    from scigate.host import Host  # for start-up time
     from scigate.settings import SettingsError
-    from scigate.telemetry import configure_logging  # for start-up time
+    from scigate.telemetry import configure_logging
 
-    configure_logging(settings.log, brief=not serving)
+    configure_logging(settings.log, brief=True)
     try:
-        clock = SystemClock()
-        with _exporting(settings, clock) if serving else nullcontext() as telemetry:
-            async with Host.open(
+        async with Host.open(settings, auto_store=auto_store) as host:
+            yield host
+    except SettingsError as error:
+        raise Refusal(str(error)) from error
+
+
+@asynccontextmanager
+async def serving(
+    settings: "Settings",
+    options: Mapping[str, object],
+    *,
+    auto_store: "AutoStore" = "sqlite",
+    objection: "Callable[[Definition], str | None] | None" = None,
+) -> AsyncGenerator["gateway.Gateway"]:
+    """The gateway that clients are served by: it follows its configuration file, and logs each call.
+
+    Args:
+        settings: What it starts with.
+        options: What the command line gave of them, which goes before the file whenever that is read again.
+        auto_store: As in `opened_host`.
+        objection: Says of a tool's definition why it is not to be served, or None.
+    """
+    from scigate import gateway  # for start-up time
+    from scigate.clock import SystemClock
+    from scigate.reload import keeping_current
+    from scigate.settings import Settings, SettingsError
+    from scigate.telemetry import configure_logging
+
+    configure_logging(settings.log)
+    path, clock = settings.origins.path, SystemClock()
+    try:
+        with _exporting(settings, clock) as telemetry:
+            async with gateway.Gateway.open(
                 settings, clock=clock, auto_store=auto_store, telemetry=telemetry, objection=objection
-            ) as host:
-                yield host
+            ) as served:
+
+                async def follow_log() -> None:
+                    configure_logging(served.host.settings.log)
+
+                served.on_replaced(follow_log)
+                async with keeping_current(served, lambda: Settings.load(path, **options), path):
+                    yield served
     except SettingsError as error:
         raise Refusal(str(error)) from error
 

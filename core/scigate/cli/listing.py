@@ -29,7 +29,7 @@ def tools(
     config: ConfigFile = None,
 ) -> None:
     """List the tools of every enabled provider, or one with its arguments; with --json as a client gets them."""
-    definitions = _ask(lambda host: host.definitions, config)
+    definitions = _ask(lambda host: host.catalogue.definitions, config)
     if name is not None:
         definition = named(name, {str(tool["name"]): tool for tool in definitions})
         if as_json:

@@ -60,8 +60,8 @@ async def _explained(
     caller: str, tool: str, words: list[str], scopes: frozenset[str], config: Path | None
 ) -> "tuple[Decision, list[Verdict]]":
     from scigate.call import Caller  # for start-up time
+    from scigate.catalogue import UnknownTool
     from scigate.cli.gateway import opened_host
-    from scigate.host import UnknownTool
     from scigate.schema import input_schema
 
     kind, _, name = caller.partition(":")

@@ -55,30 +55,31 @@ def serve(
     anyio.run(
         _serve_http if http else _serve_stdio,
         settings,
+        options,
         objection,
         backend_options={"use_uvloop": sys.platform != "win32"},
     )
 
 
-async def _serve_stdio(settings: "Settings", objection: "Objection | None") -> None:
+async def _serve_stdio(settings: "Settings", options: dict[str, object], objection: "Objection | None") -> None:
     from scigate.endpoint.stdio import claimed, serve_stdio  # for start-up time
 
     # Claimed before any provider is imported: what a provider prints must not reach the protocol.
     with claimed() as wire:
-        from scigate.cli.gateway import opened_host
+        from scigate.cli.gateway import serving
 
-        async with opened_host(settings, serving=True, objection=objection) as host:
-            await serve_stdio(host, wire)
+        async with serving(settings, options, objection=objection) as gateway:
+            await serve_stdio(gateway, wire)
 
 
-async def _serve_http(settings: "Settings", objection: "Objection | None") -> None:
-    from scigate.cli.gateway import opened_host  # for start-up time
+async def _serve_http(settings: "Settings", options: dict[str, object], objection: "Objection | None") -> None:
+    from scigate.cli.gateway import serving  # for start-up time
     from scigate.endpoint.http import ExposureError, serve_http
 
     address = f"{settings.server.host}:{settings.server.port}"
     try:
-        async with opened_host(settings, serving=True, auto_store="memory", objection=objection) as host:
-            await serve_http(host, settings.server)
+        async with serving(settings, options, auto_store="memory", objection=objection) as gateway:
+            await serve_http(gateway, settings.server)
     except ExposureError as error:
         raise Refusal(f"{error} (--insecure sets it once)") from error
     except OSError as error:

@@ -18,18 +18,20 @@ from mcp.server.transport_security import (
     TransportSecurityMiddleware,
     TransportSecuritySettings,
 )
-from mcp_types import PARSE_ERROR
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scigate.endpoint.auth import Doorkeeper, metadata_routes
+from scigate.endpoint.changes import Changes
 from scigate.endpoint.guard import guarded
-from scigate.endpoint.message import MAX_DEPTH, is_too_deep
+from scigate.endpoint.passage import Bounded, Introduced, Shallow, Trimmed
 from scigate.endpoint.server import build_server
 from scigate.endpoint.signals import at_stop_signal
+from scigate.endpoint.stream import NotificationStream
+from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.metrics import PROMETHEUS_TYPE, Metrics
 from scigate.settings import AuthSettings, ServerSettings
@@ -50,28 +52,31 @@ class ExposureError(Exception):
     """The address to bind is reachable from other machines, and nobody asks who calls."""
 
 
-def create_app(host: Host, settings: ServerSettings | None = None) -> Starlette:
+def create_app(gateway: Gateway, settings: ServerSettings | None = None) -> Starlette:
     """Make the ASGI application: the endpoint at `settings.path`; `/healthz` and `/readyz` for whoever watches it.
 
     Callers show what `auth` in the host's settings accepts; where that is nothing, everybody is let in.
 
     Hosts and origins other than loopback, the bound address and those in the settings are refused, whatever address is
     bound: a web page must not reach the gateway through its reader's browser (DNS rebinding).
+
+    `state.changes` of the application ends the streams that clients listen on.
     """
     settings = settings or ServerSettings()
-    auth = host.settings.auth
+    auth, clock = gateway.host.settings.auth, gateway.host.clock
+    changes = Changes(gateway)
     manager = StreamableHTTPSessionManager(
-        build_server(host),
+        build_server(gateway, changes),
         stateless=True,
         security_settings=_security(settings, auth),
         max_request_body_size=settings.max_body_bytes,
     )
-    shallow = _Shallow(_Trimmed(manager.handle_request))
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(shallow, settings.max_body_bytes)
-    if auth.accept:
-        # Before the body is read: nobody unknown has it held in memory.
-        endpoint = Doorkeeper(endpoint, auth, host.clock)
-    endpoint = _Bounded(endpoint, settings.concurrency)
+    listening = NotificationStream(changes, _security(settings, auth), clock)
+    sdk = Introduced(manager.handle_request) if gateway.is_live else manager.handle_request
+    posted = RequestBodyLimitMiddleware(Shallow(Trimmed(sdk)), settings.max_body_bytes)
+
+    def asked(app: ASGIApp) -> ASGIApp:
+        return Doorkeeper(app, auth, clock) if auth.accept else app
 
     def lifespan(app: Starlette) -> AbstractAsyncContextManager[None]:
         return manager.run()
@@ -80,26 +85,28 @@ def create_app(host: Host, settings: ServerSettings | None = None) -> Starlette:
         return PlainTextResponse("alive\n")
 
     async def ready(request: Request) -> Response:
-        if any(provider.state == "serving" for provider in host.providers):
+        if any(provider.state == "serving" for provider in gateway.host.providers):
             return PlainTextResponse("ready\n")
         return PlainTextResponse("no provider serves\n", 503)
 
     routes = [
-        # GET would open a stream on which a server without sessions never sends anything; DELETE has no session to end.
-        Route(settings.path, endpoint, methods=["POST"]),
+        # Asked before the body is read: nobody unknown has it held in memory. DELETE has no session to end.
+        Route(settings.path, Bounded(asked(posted), settings.concurrency), methods=["POST"]),
+        *([Route(settings.path, asked(listening), methods=["GET"])] if gateway.is_live else []),
         Route("/healthz", alive, methods=["GET"]),
         Route("/readyz", ready, methods=["GET"]),
         *metadata_routes(auth),
     ]
-    if host.telemetry is not None and host.telemetry.page is not None:
-        figures: ASGIApp = _Figures(host.telemetry.metrics, host.telemetry.page, _security(settings, auth))
-        if auth.accept:
-            figures = Doorkeeper(figures, auth, host.clock)
-        routes.append(Route("/metrics", figures, methods=["GET"]))
-    return Starlette(routes=routes, lifespan=lifespan)
+    telemetry = gateway.host.telemetry
+    if telemetry is not None and telemetry.page is not None:
+        figures = _Figures(telemetry.metrics, telemetry.page, _security(settings, auth))
+        routes.append(Route("/metrics", asked(figures), methods=["GET"]))
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.changes = changes
+    return app
 
 
-async def serve_http(host: Host, settings: ServerSettings) -> None:
+async def serve_http(gateway: Gateway, settings: ServerSettings) -> None:
     """Serve until SIGTERM or SIGINT; then finish the requests under way, for ten seconds at most.
 
     Run it on uvloop where there is one: `anyio.run(..., backend_options={"use_uvloop": True})`.
@@ -109,14 +116,14 @@ async def serve_http(host: Host, settings: ServerSettings) -> None:
             set.
         OSError: The address cannot be bound.
     """
-    if not host.settings.auth.accept and not settings.insecure and not is_loopback(settings.host):
+    if not gateway.host.settings.auth.accept and not settings.insecure and not is_loopback(settings.host):
         raise ExposureError(
             f"server.host is {settings.host}: other machines could call, and nobody asks who they are. "
             'Set auth.accept = ["keys"] (SCIGATE_AUTH__ACCEPT=keys) and make keys with `scigate keys new`, or bind '
             "127.0.0.1, or set server.insecure = true (SCIGATE_SERVER__INSECURE) behind a proxy that asks."
         )
     listener = _listen(settings.host, settings.port)
-    server = _Server(host, settings, listener)
+    server = _Server(gateway, settings, listener)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(at_stop_signal, server.stop)
         await server.serve()
@@ -124,11 +131,11 @@ async def serve_http(host: Host, settings: ServerSettings) -> None:
 
 
 @asynccontextmanager
-async def running(host: Host, port: int = 0, settings: ServerSettings | None = None) -> AsyncGenerator[str]:
+async def running(served: Host | Gateway, port: int = 0, settings: ServerSettings | None = None) -> AsyncGenerator[str]:
     """Serve on a loopback port (0: a free one) for as long as the block runs, and give the endpoint's URL."""
     settings = (settings or ServerSettings()).model_copy(update={"host": "127.0.0.1", "port": port})
     listener = _listen(settings.host, settings.port)
-    server = _Server(host, settings, listener)
+    server = _Server(served if isinstance(served, Gateway) else Gateway(served), settings, listener)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve)
         await server.ready.wait()
@@ -138,70 +145,6 @@ async def running(host: Host, port: int = 0, settings: ServerSettings | None = N
             server.stop()
             with anyio.CancelScope(shield=True):
                 await server.stopped.wait()
-
-
-class _Bounded:
-    """Answers 503 at once while as many requests as allowed are under way.
-
-    uvicorn's own limit counts idle keep-alive connections too, and so turns away clients of an idle server.
-    """
-
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self._app = app
-        self._limit = limit
-        self._under_way = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._under_way >= self._limit:
-            busy = PlainTextResponse("Too many requests under way", 503, {"Retry-After": "1"})
-            await busy(scope, receive, send)
-            return
-        self._under_way += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._under_way -= 1
-
-
-class _Shallow:
-    """Answers a body that is nested too deeply before anything recurses over it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The body limit around this hands the whole body over in one message.
-        body: Message | None = await receive()
-        if body["type"] == "http.disconnect" or body.get("more_body", False):
-            # Its sender has gone before it was whole: nobody to answer, and no fault that the log should show.
-            return
-        if is_too_deep(body.get("body", b"")):
-            error = {"code": PARSE_ERROR, "message": f"Parse error: nested deeper than {MAX_DEPTH} levels"}
-            await JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)(scope, receive, send)
-            return
-
-        async def replay() -> Message:
-            nonlocal body
-            if body is None:
-                return await receive()
-            message, body = body, None
-            return message
-
-        await self._app(scope, replay, send)
-
-
-class _Trimmed:
-    """Takes the white space around header values away, which is no part of them (RFC 9110, section 5.5).
-
-    httptools leaves what stands behind a value, and the SDK compares values with the body's.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        await self._app({**scope, "headers": headers}, receive, send)
 
 
 class _Figures:
@@ -223,15 +166,17 @@ class _Figures:
 class _Server(uvicorn.Server):
     """uvicorn on a socket that is bound already, which says when it serves and leaves signals to its owner."""
 
-    def __init__(self, host: Host, settings: ServerSettings, listener: socket.socket) -> None:
+    def __init__(self, gateway: Gateway, settings: ServerSettings, listener: socket.socket) -> None:
         self.ready = anyio.Event()
         self.stopped = anyio.Event()
         self._listener = listener
         address, port = listener.getsockname()[:2]
         settings = settings.model_copy(update={"port": port})
         self.url = f"http://{_bracketed(address)}:{port}{settings.path}"
+        app = create_app(gateway, settings)
+        self._changes: Changes = app.state.changes
         config = uvicorn.Config(
-            create_app(host, settings),
+            app,
             http=guarded(settings),
             ws="none",
             lifespan="on",
@@ -257,6 +202,7 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         """Finish what is under way and end; a second time, end without waiting."""
+        self._changes.close()
         self.force_exit = self.should_exit
         self.should_exit = True
 

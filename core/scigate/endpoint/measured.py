@@ -5,7 +5,7 @@ The SDK makes the spans and leaves the measurement out.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -40,10 +40,10 @@ class Measured(ServerMiddleware[Any]):
 
     Args:
         metrics: Where.
-        tools: The tools that there are: what a caller makes up is no label.
+        tools: Gives the tools that there are: what a caller makes up is no label.
     """
 
-    def __init__(self, metrics: Metrics, tools: Collection[str]) -> None:
+    def __init__(self, metrics: Metrics, tools: Callable[[], Collection[str]]) -> None:
         self._metrics = metrics
         self._tools = tools
 
@@ -55,7 +55,7 @@ class Measured(ServerMiddleware[Any]):
         tool = ctx.params.get("name") if ctx.params else None
         if ctx.method == "tools/call":
             attributes["gen_ai.operation.name"] = "execute_tool"
-            if isinstance(tool, str) and tool in self._tools:
+            if isinstance(tool, str) and tool in self._tools():
                 attributes["gen_ai.tool.name"] = tool
         try:
             result = await call_next(ctx)

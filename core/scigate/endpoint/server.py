@@ -7,7 +7,6 @@ client's author can mend: an unknown tool, resource or prompt, a cursor that no 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final, TypeVar
@@ -16,20 +15,25 @@ import mcp_types as types
 import structlog
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import X_MCP_HEADER_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, get_tracer_provider
 from pydantic import BaseModel
 
 from scigate.call import LOCAL, Caller, ProgressSink
+from scigate.catalogue import UnknownPrompt, UnknownResource, UnknownTool
 from scigate.endpoint.caller import caller_of
+from scigate.endpoint.changes import Changes
+from scigate.endpoint.lists import FRESH_MS, Lists
 from scigate.endpoint.measured import Measured
 from scigate.endpoint.message import carried
+from scigate.endpoint.passage import give_place_back
 from scigate.envelope import failure_detail
 from scigate.failure import Code, Failure
-from scigate.host import Host, ReadFailed, Reading, UnknownPrompt, UnknownResource, UnknownTool
+from scigate.gateway import Gateway, View
+from scigate.host import Host, ReadFailed, Reading
 from scigate.reply import content_block
 
 __all__ = ["build_server"]
@@ -40,70 +44,81 @@ ParamsT = TypeVar("ParamsT", bound=BaseModel)
 Context = ServerRequestContext[dict[str, Any]]
 Result = dict[str, Any]
 
-_LIST: Final = CacheHint(ttl_ms=300_000, scope="public")
-"""Lists come from code and are the same for every caller; they change when the gateway starts with other providers."""
-
-_OWN_LIST: Final = CacheHint(ttl_ms=300_000, scope="private")
-"""Where there are rules, a list holds what its reader may call."""
-
 _CONTENTS: Final = CacheHint(ttl_ms=60_000, scope="private")
 """A resource can depend on its upstream and on its reader."""
 
 _CACHE_HINTS: Final[dict[CacheableMethod, CacheHint]] = {
-    "server/discover": _LIST,
-    "tools/list": _LIST,
-    "resources/list": _LIST,
-    "resources/templates/list": _LIST,
-    "prompts/list": _LIST,
+    "server/discover": CacheHint(ttl_ms=FRESH_MS, scope="public"),
     "resources/read": _CONTENTS,
 }
-
-_RULED: Final[tuple[CacheableMethod, ...]] = ("tools/list", "resources/list", "resources/templates/list")
 
 _PROTOCOL_VERSIONS: Final = [*reversed(MODERN_PROTOCOL_VERSIONS), *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
 """What is served, newest first: the stateless revisions and those that begin with a handshake."""
 
 
-def build_server(host: Host) -> Server[dict[str, Any]]:
-    """Bind an open host to the SDK's low-level server; one server may serve any number of connections.
+class _Server(Server[dict[str, Any]]):
+    """The SDK's server, which says in the handshake too whether it tells of changes."""
+
+    announced = NotificationOptions()
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        return super().create_initialization_options(
+            notification_options or self.announced, experimental_capabilities, extensions
+        )
+
+
+def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dict[str, Any]]:
+    """Bind a gateway to the SDK's low-level server; one server may serve any number of connections.
 
     Only what the host has is announced: without a prompt there is no prompts capability, and its methods do not exist.
+    Where another host may take its place, everything is, and that its lists may change.
+
+    Args:
+        gateway: What is served.
+        changes: What the gateway's clients are told by; None for one of its own.
     """
-    mirrored = {
-        tool["name"]: tool["inputSchema"]
-        for tool in host.definitions
-        if X_MCP_HEADER_KEY in json.dumps(tool["inputSchema"])
-    }
-    server: Server[dict[str, Any]] = Server(
+    changes = changes or Changes(gateway)
+    lists, catalogue = changes.lists, gateway.host.catalogue
+    server = _Server(
         "scigate",
         version=version("scigate"),
         title="scigate",
         description="One endpoint for scientific data providers.",
-        instructions=host.instructions,
-        cache_hints=_CACHE_HINTS | dict.fromkeys(_RULED, _OWN_LIST) if host.rules else _CACHE_HINTS,
+        instructions=gateway.host.instructions,
+        cache_hints=_CACHE_HINTS,
         # Without it the SDK runs tools/list before each tools/call, to look in the schema for arguments that headers
         # mirror; where it gets a schema it walks it each time.
-        get_tool_input_schema=mirrored.get,
+        get_tool_input_schema=lambda name: lists.now.mirrored.get(name),
     )
     if isinstance(get_tracer_provider(), ProxyTracerProvider | NoOpTracerProvider):
         # The SDK's spans go nowhere then, and cost 7 % of a short call.
         server.middleware.clear()
 
-    if host.telemetry is not None:
-        server.middleware.insert(0, Measured(host.telemetry.metrics, {tool["name"] for tool in host.definitions}))
+    if gateway.host.telemetry is not None:
+        metrics = gateway.host.telemetry.metrics
+        server.middleware.insert(0, Measured(metrics, lambda: gateway.host.catalogue.tools))
 
     async def discover(context: Context, params: types.RequestParams) -> Result:
+        capabilities = _wire(server.get_capabilities(protocol_version=context.protocol_version))
+        # The SDK takes listening to lists for listening to single resources, of whose changes upstreams say nothing.
+        capabilities.get("resources", {}).pop("subscribe", None)
         return {
             "resultType": "complete",
             "supportedVersions": _PROTOCOL_VERSIONS,
-            "capabilities": _wire(server.get_capabilities(protocol_version=context.protocol_version)),
-            "instructions": host.instructions,
+            "capabilities": capabilities,
+            "instructions": gateway.host.instructions,
         }
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
         try:
-            caller = _caller(context, host)
-            reply = await host.call(params.name, params.arguments, caller, progress=_progress_sink(context))
+            with gateway.serving() as host:
+                caller = _caller(context, host)
+                reply = await host.call(params.name, params.arguments, caller, progress=_progress_sink(context))
         except UnknownTool as error:
             raise _unknown(error, error.suggestions) from None
         return carried(
@@ -118,7 +133,8 @@ def build_server(host: Host) -> Server[dict[str, Any]]:
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> Result:
         try:
-            reading = await host.read(params.uri, _caller(context, host))
+            with gateway.serving() as host:
+                reading = await host.read(params.uri, _caller(context, host))
         except UnknownResource as error:
             raise _unknown(error, error.suggestions, uri=params.uri) from None
         except ReadFailed as error:
@@ -127,7 +143,7 @@ def build_server(host: Host) -> Server[dict[str, Any]]:
 
     async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> Result:
         try:
-            prompt, said = host.prompt(params.name, params.arguments)
+            prompt, said = gateway.host.prompt(params.name, params.arguments)
         except UnknownPrompt as error:
             raise _unknown(error, error.suggestions) from None
         except ReadFailed as error:
@@ -140,55 +156,51 @@ def build_server(host: Host) -> Server[dict[str, Any]]:
         values: list[str] = []
         if isinstance(params.ref, types.PromptReference):
             try:
-                values = host.completions(params.ref.name, params.argument.name, params.argument.value)
+                asked = params.argument
+                values = gateway.host.catalogue.completions(params.ref.name, asked.name, asked.value)
             except UnknownPrompt as error:
                 raise _unknown(error, error.suggestions) from None
         return {"resultType": "complete", "completion": {"values": values, "total": len(values), "hasMore": False}}
 
+    async def listen(context: Context, params: types.SubscriptionsListenRequestParams) -> BaseModel:
+        give_place_back(context.request)
+        return await changes.listen(context, params)
+
+    def add_lists(*methods: str) -> None:
+        for method in methods:
+            server.add_request_handler(method, types.PaginatedRequestParams, _list(gateway, lists, method))
+
     server.add_request_handler("server/discover", types.RequestParams, discover)
-    _add_list(server, host, "tools/list", types.ListToolsResult, "tools", host.definitions)
+    add_lists("tools/list")
     server.add_request_handler("tools/call", types.CallToolRequestParams, _discreet(call_tool))
-    if host.resources or host.resource_templates:
-        _add_list(server, host, "resources/list", types.ListResourcesResult, "resources", host.resources)
-        _add_list(
-            server,
-            host,
-            "resources/templates/list",
-            types.ListResourceTemplatesResult,
-            "resourceTemplates",
-            host.resource_templates,
-        )
+    if gateway.is_live or catalogue.resources or catalogue.resource_templates:
+        add_lists("resources/list", "resources/templates/list")
         server.add_request_handler("resources/read", types.ReadResourceRequestParams, _discreet(read_resource))
-    if host.prompts:
-        _add_list(server, host, "prompts/list", types.ListPromptsResult, "prompts", host.prompts)
+    if gateway.is_live or catalogue.prompts:
+        add_lists("prompts/list")
         server.add_request_handler("prompts/get", types.GetPromptRequestParams, _discreet(get_prompt))
         server.add_request_handler("completion/complete", types.CompleteRequestParams, _discreet(complete))
+    if gateway.is_live:
+        server.announced = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listen)
+
+        async def introduce() -> None:
+            server.instructions = gateway.host.instructions
+
+        gateway.on_replaced(introduce)
     return server
 
 
-def _add_list(
-    server: Server[dict[str, Any]],
-    host: Host,
-    method: str,
-    model: type[BaseModel],
-    key: str,
-    entries: Sequence[Mapping[str, object]],
-) -> None:
-    # Validated here, so that a definition that the protocol does not allow stops the start and not each listing.
-    whole: dict[str, Any] = {
-        "resultType": "complete",
-        key: _wire(model.model_validate({key: entries}, by_name=False))[key],
-    }
-
+def _list(
+    gateway: Gateway, lists: View[Lists], method: str
+) -> Callable[[Context, types.PaginatedRequestParams], Awaitable[Result]]:
     async def listed(context: Context, params: types.PaginatedRequestParams) -> Result:
         if params.cursor is not None:
             message = f"Unknown cursor: {params.cursor[:100]}. {method} answers in one page and gives out none."
             raise MCPError(types.INVALID_PARAMS, *_texts(message, {"cursor": params.cursor[:100]}))
-        if method not in _RULED or not host.rules:
-            return whole
-        return whole | {key: host.shown_to(_caller(context, host), whole[key])}
+        return lists.now.shown_to(_caller(context, gateway.host), method)
 
-    server.add_request_handler(method, types.PaginatedRequestParams, listed)
+    return listed
 
 
 def _discreet(

@@ -8,6 +8,7 @@ import pytest
 from mcp import Client, MCPError
 from scigate import Code, Input, Output, Reason, hookimpl, prompt, resource, tool
 from scigate.endpoint.server import build_server
+from scigate.gateway import Gateway
 from scigate.host import Host
 
 GONE = Reason("shelf_gone", Code.SERVICE_UNAVAILABLE, "always", "Ask again later.", retryable=True)
@@ -66,7 +67,7 @@ def era(request: pytest.FixtureRequest) -> str:
 
 @asynccontextmanager
 async def client_of(provider: object, era: str) -> AsyncIterator[Client]:
-    async with Host.open(plugins={"shelf": provider}) as host, Client(build_server(host), mode=era) as client:
+    async with Host.open(plugins={"shelf": provider}) as host, Client(build_server(Gateway(host)), mode=era) as client:
         yield client
 
 

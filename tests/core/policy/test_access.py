@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from scigate import Call, Caller, Input, Output, resource, tool
-from scigate.host import ReadFailed, UnknownTool
+from scigate.catalogue import UnknownTool
+from scigate.host import ReadFailed
 from scigate.settings import SettingsError
 
 ADA = Caller("key:ada", "key")
@@ -100,9 +101,9 @@ async def test_lists_hold_what_their_reader_may_call(ruled: Callable[..., Any]) 
         {"caller": "key:bob", "tool": "lab_find", "arguments": {"name": {"equals": "x"}}, "effect": "allow"},
         {"caller": "key:bob", "effect": "deny"},
     ) as host:
-        assert [tool["name"] for tool in host.shown_to(ADA, host.definitions)] == ["lab_find", "lab_other"]
-        assert [tool["name"] for tool in host.shown_to(BOB, host.definitions)] == ["lab_find"]
-        assert host.shown_to(BOB, host.resource_templates) == []
+        assert [tool["name"] for tool in host.shown_to(ADA, host.catalogue.definitions)] == ["lab_find", "lab_other"]
+        assert [tool["name"] for tool in host.shown_to(BOB, host.catalogue.definitions)] == ["lab_find"]
+        assert host.shown_to(BOB, host.catalogue.resource_templates) == []
         with pytest.raises(ReadFailed, match="may not make this call"):
             await host.read("lab://x", BOB)
         assert (await host.read("lab://x", ADA)).text is not None

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from pydantic import Field, SecretStr
 from scigate import Call, Caller, Code, Input, Output, Reason, Record, Sensitive, tool
-from scigate.host import UnknownTool
+from scigate.catalogue import UnknownTool
 from scigate.settings import SettingsError
 
 ADA = Caller("key:ada", "key")

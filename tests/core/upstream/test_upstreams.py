@@ -373,6 +373,7 @@ async def test_figures_that_are_reported_are_those_that_are_read(far: Far, clock
 
     store = Telling(clock)
     one = Upstreams([PUBCHEM], clock=clock, cache=MemoryCache(), quotas=store, far_end=lambda *_: far)
+    one.announce()
     await one["pubchem"].get("/cid/1")
     await one["pubchem"].get("/cid/1")
     [status] = await Upstreams([PUBCHEM], clock=clock, quotas=store).survey()

@@ -85,13 +85,13 @@ class _Run:
 
     async def report(self) -> Report:
         async with Bench.open(self._name, self._plugin, self._settings) as bench:
-            first = list(bench.host.definitions)
+            first = list(bench.host.catalogue.definitions)
             found = await self._find_cases(bench)
             await self._try_limits(bench, found)
             await self._generate(bench, found)
             self._after(bench)
         async with Bench.open(self._name, self._plugin, self._settings, cache=False) as bench:
-            checks.definitions(self.definitions, self.names, first, list(bench.host.definitions))
+            checks.definitions(self.definitions, self.names, first, list(bench.host.catalogue.definitions))
             await self._disturb(bench, found)
             await self._watch_loop(bench, found)
             self._after(bench)
@@ -116,7 +116,7 @@ class _Run:
         """A call of each tool that works: given, an example, or put together from what other answers have."""
         pool = Pool()
         examples: dict[str, list[Mapping[str, Any]]] = {name: [given] for name, given in self._given.items()}
-        for example in bench.host.examples:
+        for example in bench.host.catalogue.examples:
             examples.setdefault(example.tool, []).append(example.arguments)
             pool.take(example.arguments)
         found: dict[str, _Case] = {}
@@ -172,7 +172,7 @@ class _Run:
 
 
 def _schema(bench: Bench, tool: Tool) -> Mapping[str, Any]:
-    return next(each["inputSchema"] for each in bench.host.definitions if each["name"] == tool.name)
+    return next(each["inputSchema"] for each in bench.host.catalogue.definitions if each["name"] == tool.name)
 
 
 def _with_canaries(name: str, plugin: object) -> dict[str, Any]:

@@ -192,7 +192,7 @@ class Bench:
             reply = await self.host.call(tool.name, arguments, LOCAL)
         finally:
             self.fault, self.host.settings = None, whole
-        schema = next(each["outputSchema"] for each in self.host.definitions if each["name"] == tool.name)
+        schema = next(each["outputSchema"] for each in self.host.catalogue.definitions if each["name"] == tool.name)
         return Seen(
             tool, arguments, schema, reply, self.watch.outcomes.pop(reply.meta["scigate/call"]), tuple(self._sent)
         )

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from scigate.catalogue import LONGEST_NAME
 from scigate.emulator import KINDS
 from scigate.failure import CORE_REASONS
-from scigate.host import LONGEST_NAME
 from scigate.lint import grade, poison
 from scigate.lint.definition import sentences
 from scigate.operation import NAME, Tool
