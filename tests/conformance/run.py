@@ -24,7 +24,7 @@ import fixture
 import structlog
 import yaml
 from scigate.endpoint.http import running
-from scigate.host import Host
+from scigate.gateway import Gateway
 from scigate.settings import Settings
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
@@ -111,7 +111,7 @@ async def suite(run: Run, command: list[str], expected: dict[str, str], director
     file = directory / f"{run.name}-{run.revision}.yml"
     lines = ["server:", *(f"  - {json.dumps(name)}" for name in expected)] if expected else ["server: []"]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    async with Host.open(Settings(offline=True), plugins=run.plugins) as host, running(host) as url:
+    async with Gateway.open(Settings(offline=True), plugins=run.plugins) as gateway, running(gateway) as url:
         words = ["server", "--url", url, "--requirements", run.revision, "--expected-failures", str(file)]
         process = await anyio.run_process([*command, *words, "-o", str(directory / "results")], check=False)
     text = process.stdout.decode()
