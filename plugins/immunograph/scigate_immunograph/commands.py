@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,7 +129,7 @@ def replay(
 
 
 @contextmanager
-def _reading(ledger: Path | None, config: Path | None) -> Iterator[tuple[Ledger, ImmunoGraphSettings]]:
+def _reading(ledger: Path | None, config: Path | None) -> Generator[tuple[Ledger, ImmunoGraphSettings]]:
     """The ledger of a command, closed at its end, with the provider's settings; its faults are refusals."""
     from scigate_immunograph.ledger import Ledger, LedgerError, usual_path  # for start-up time
     from scigate_immunograph.settings import ImmunoGraphSettings

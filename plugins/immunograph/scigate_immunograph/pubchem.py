@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final, Literal
 
 import httpx
@@ -112,9 +113,9 @@ class PubChem:
             extensions={} if wish is None else {"scigate.cache": wish},
         )
         mode = response.extensions.get("scigate.served", "live")
-        if cache == "only" and response.status_code == httpx.codes.GATEWAY_TIMEOUT and mode == "cache":
+        if cache == "only" and response.status_code == HTTPStatus.GATEWAY_TIMEOUT and mode == "cache":
             raise NotCached
-        if response.status_code != httpx.codes.OK:
+        if response.status_code != HTTPStatus.OK:
             raise _refusal(response, cid)
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind not in ("", "application/json"):
@@ -134,7 +135,7 @@ def _refusal(response: httpx.Response, cid: int) -> NoSuchCompound | SourceFaile
     except ValidationError:
         fault = ""
     # Under load a 4xx may say ServerBusy: the fault's code decides before the status does.
-    if response.status_code == httpx.codes.NOT_FOUND and not fault.endswith("ServerBusy"):
+    if response.status_code == HTTPStatus.NOT_FOUND and not fault.endswith("ServerBusy"):
         return NoSuchCompound(cid)
     return SourceFailed(response.status_code, fault)
 

@@ -7,7 +7,7 @@ reached its handler (refused arguments, no room) or was cancelled is no finished
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Final
 
@@ -31,6 +31,15 @@ EVIDENCE: Final = "immunograph.evidence"
 
 _LEDGER: Final = "immunograph.ledger"
 _STEP: Final = "immunograph.step"
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What the ledger holds of a call: the step, and the outcome that it was made of."""
+
+    outcome: Outcome
+    step: Step
+
 
 _log: Final = structlog.get_logger("scigate_immunograph.recording")
 
@@ -63,14 +72,11 @@ async def recording(call: Call, proceed: Proceed) -> Outcome:
         _log.error("step not recorded", call_id=call.id, tool=call.operation.name, exc_info=error)
         missing = "This step is not in the run ledger, which could not be written."
         step = replace(step, notice=f"{step.notice} {missing}" if step.notice else missing)
-    call.state[_STEP] = (outcome, step)
+    call.state[_STEP] = _Recorded(outcome, step)
     return outcome
 
 
 def recorded_as(call: Call, outcome: Outcome) -> Step | None:
     """The step that was recorded of a call with this outcome, or None."""
-    match call.state.get(_STEP):
-        case (found, Step() as step) if found is outcome:
-            return step
-        case _:
-            return None
+    recorded = call.state.get(_STEP)
+    return recorded.step if isinstance(recorded, _Recorded) and recorded.outcome is outcome else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from itertools import zip_longest
+from typing import Any, Literal, TypeAlias
 
 from scigate import LOCAL, Call, Host, Settings, hookimpl
 
@@ -23,6 +24,8 @@ from scigate_immunograph.workbench import Workbench
 from scigate_immunograph.workers import Workers
 
 __all__ = ["Difference", "Replayed", "first_difference", "replay"]
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | float | bool | None"
 
 _DEADLINE_S = 600.0
 """Seconds for one step: a replay has nobody waiting, and a slower machine must not make a difference."""
@@ -79,21 +82,17 @@ async def replay(steps: Sequence[RecordedStep], workers: int) -> list[Replayed]:
     return found
 
 
-def first_difference(recorded: object, replayed: object, path: str = "") -> Difference | None:
+def first_difference(recorded: Json, replayed: Json, path: str = "") -> Difference | None:
     """The first member of two JSON values that is not the same, or None."""
     if isinstance(recorded, dict) and isinstance(replayed, dict):
-        mine, other = cast("dict[str, object]", recorded), cast("dict[str, object]", replayed)
-        for name in dict.fromkeys([*mine, *other]):
+        for name in dict.fromkeys([*recorded, *replayed]):
             where = f"{path}.{name}" if path else name
-            if found := first_difference(mine.get(name), other.get(name), where):
+            if found := first_difference(recorded.get(name), replayed.get(name), where):
                 return found
         return None
     if isinstance(recorded, list) and isinstance(replayed, list):
-        mine_items, other_items = cast("list[object]", recorded), cast("list[object]", replayed)
-        for index in range(max(len(mine_items), len(other_items))):
-            mine_item = mine_items[index] if index < len(mine_items) else None
-            other_item = other_items[index] if index < len(other_items) else None
-            if found := first_difference(mine_item, other_item, f"{path}[{index}]"):
+        for index, (mine, other) in enumerate(zip_longest(recorded, replayed)):
+            if found := first_difference(mine, other, f"{path}[{index}]"):
                 return found
         return None
     return None if recorded == replayed else Difference(path, recorded, replayed)
@@ -155,7 +154,8 @@ def _compared(recorded: RecordedStep, replayed: dict[str, Any]) -> Replayed:
     step = recorded.step
     if step.error is not None:
         # A message may hold a time or a count of the moment; the code does not.
-        replayed_code = (replayed.get("error") or {}).get("code")
+        fault: dict[str, Any] = replayed.get("error") or {}
+        replayed_code = fault.get("code")
         difference = first_difference(step.error["code"], replayed_code, "error.code")
         return Replayed(recorded, "different" if difference else "same", None, difference)
     output_hash: str | None = replayed["meta"].get("outputHash")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rdkit import Chem
 from rdkit.Chem import QED, rdMolDescriptors
+from rdkit.Chem.rdchem import Mol
 
 from scigate_immunograph.chemistry import findings
 from scigate_immunograph.chemistry.findings import Described, Rule, Verdict
-from scigate_immunograph.chemistry.reading import Mol, quiet, read_smiles
+from scigate_immunograph.chemistry.reading import quiet, read_smiles
 
 __all__ = ["describe"]
 
@@ -23,7 +24,8 @@ def describe(smiles: str) -> Described:
 
 
 def _descriptors(molecule: Mol) -> findings.Descriptors:
-    weight = rdMolDescriptors._CalcMolWt(molecule)
+    # Its public form, Descriptors.MolWt, imports every descriptor there is.
+    weight = rdMolDescriptors._CalcMolWt(molecule)  # pyright: ignore[reportPrivateUsage]
     log_p = rdMolDescriptors.CalcCrippenDescriptors(molecule)[0]
     tpsa = rdMolDescriptors.CalcTPSA(molecule)
     rotatable = rdMolDescriptors.CalcNumRotatableBonds(molecule)

@@ -12,9 +12,10 @@ from typing import Final
 from rdkit import Chem
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
+from rdkit.Chem.rdchem import Mol
 
 from scigate_immunograph.chemistry import ChemistryError
-from scigate_immunograph.chemistry.reading import Mol, quiet, read_smiles
+from scigate_immunograph.chemistry.reading import quiet, read_smiles
 from scigate_immunograph.chemistry.stages import Conformer, Minimised, Protonated, Written
 
 __all__ = ["MOST_HEAVY_ATOMS", "embed", "minimise", "protonate", "write"]
@@ -103,7 +104,9 @@ def embed(smiles: str, seed: int) -> Conformer:
         ChemistryError: No coordinates were found.
     """
     with quiet():
-        molecule = Chem.AddHs(Chem.MolFromSmiles(smiles))
+        plain = Chem.MolFromSmiles(smiles)
+        assert plain is not None, "the stage before has read it"
+        molecule = Chem.AddHs(plain)
         undefined = sum(
             element.specified == Chem.StereoSpecified.Unspecified and element.type == Chem.StereoType.Atom_Tetrahedral
             for element in Chem.FindPotentialStereo(molecule)
@@ -129,7 +132,7 @@ def embed(smiles: str, seed: int) -> Conformer:
 def minimise(conformer: bytes) -> Minimised:
     """Minimise by MMFF94; by UFF where MMFF94 does not know an atom."""
     with quiet():
-        molecule = Chem.Mol(conformer)  # type: ignore[call-overload]  # the stubs leave the binary form out
+        molecule = Chem.Mol(conformer)
         if rdForceFieldHelpers.MMFFHasAllMoleculeParams(molecule):
             name = "MMFF94"
             properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(molecule, mmffVariant="MMFF94")
@@ -158,7 +161,7 @@ def write(conformer: bytes, name: str, *, pdbqt: bool) -> Written:
         ChemistryError: The PDBQT format has no type for an atom.
     """
     with quiet():
-        molecule = Chem.Mol(conformer)  # type: ignore[call-overload]  # the stubs leave the binary form out
+        molecule = Chem.Mol(conformer)
         molecule.SetProp("_Name", name)
         text = _pdbqt(molecule) if pdbqt else None
         lines = text.splitlines() if text else []

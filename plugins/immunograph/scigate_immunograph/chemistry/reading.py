@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from rdkit import Chem, rdBase
+from rdkit.Chem.rdchem import Mol
 
 from scigate_immunograph.chemistry.findings import Problem
 
-__all__ = ["LONGEST_SMILES", "Mol", "is_metal", "quiet", "read_inchi", "read_smiles"]
-
-# RDKit ships stubs that leave most of its functions untyped.
-Mol = Any
+__all__ = ["LONGEST_SMILES", "is_metal", "quiet", "read_inchi", "read_smiles"]
 
 LONGEST_SMILES: Final = 20_000
 """Characters of a SMILES; some 10,000 atoms."""
@@ -28,7 +26,7 @@ _NON_METALS: Final = frozenset((0, 1, 2, *range(5, 11), *range(14, 19), *range(3
 
 
 @contextmanager
-def quiet() -> Iterator[list[str]]:
+def quiet() -> Generator[list[str]]:
     """Collect what RDKit logs instead of printing it."""
     messages: list[str] = []
 

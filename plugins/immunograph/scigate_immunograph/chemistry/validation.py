@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.FilterCatalog import FilterCatalog, FilterCatalogParams
 from rdkit.Chem.MolStandardize import rdMolStandardize
+from rdkit.Chem.rdchem import Atom, Mol
 
 from scigate_immunograph.chemistry.findings import Agreement, Alert, Component, Findings, Given, Problem, Stereo
-from scigate_immunograph.chemistry.reading import Mol, quiet, read_inchi, read_smiles
+from scigate_immunograph.chemistry.reading import quiet, read_inchi, read_smiles
 
 __all__ = ["validate"]
 
@@ -125,13 +126,14 @@ def _marks(smiles: str | None, stereogenic: set[int]) -> tuple[list[int], list[i
     parameters.allowCXSMILES = False
     parameters.parseName = False
     written = Chem.MolFromSmiles(smiles.strip().partition(" ")[0], parameters)
+    assert written is not None, "read_smiles has read it"
     marked = [atom for atom in written.GetAtoms() if atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED]
     ignored = [atom.GetIdx() for atom in marked if atom.GetIdx() not in stereogenic]
     conflicting = [atom.GetIdx() for atom in written.GetAtoms() if _contradicts(atom)]
     return ignored, conflicting
 
 
-def _contradicts(atom: Any) -> bool:
+def _contradicts(atom: Atom) -> bool:
     """Whether both single bonds of a double-bonded atom are marked to the same side."""
     bonds = list(atom.GetBonds())
     if not any(bond.GetBondType() == Chem.BondType.DOUBLE for bond in bonds):
@@ -198,9 +200,9 @@ def _agreement(given: Given, inchi: str | None, key: str | None, formula: str) -
     return found
 
 
-def _key_difference(given: str, computed: str | None) -> str:
+def _key_difference(given: str | None, computed: str | None) -> str:
     """Which part of an InChIKey differs first; the second part covers stereo and isotopes, the third the protons."""
-    if computed is None or not re.fullmatch(r"[A-Z]{14}-[A-Z]{10}-[A-Z]", given):
+    if computed is None or given is None or not re.fullmatch(r"[A-Z]{14}-[A-Z]{10}-[A-Z]", given):
         return "form" if computed is not None else "everything (the structure has no InChIKey)"
     pairs = zip(given.split("-"), computed.split("-"), _KEY_PARTS, strict=True)
     # Equal keys of unequal InChI: one of the two is not a standard InChI.

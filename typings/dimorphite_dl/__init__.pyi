@@ -1,0 +1,3 @@
+def protonate_smiles(
+    smiles_input: str, ph_min: float, ph_max: float, precision: float, max_variants: int
+) -> list[str]: ...

@@ -1,0 +1,3 @@
+from rdkit.Chem.rdchem import Mol
+
+def qed(mol: Mol) -> float: ...

@@ -1,0 +1,3 @@
+from rdkit.Chem.rdchem import Mol
+
+def Compute2DCoords(mol: Mol, /) -> int: ...
