@@ -299,11 +299,11 @@ class PubChem:
     async def _summaries(self, kind: EntityType, identifiers: str) -> list[dict[str, Any]]:
         answer = await self._get(f"{PUG}/{_ENTITIES[kind][0]}/{identifiers}/summary/JSON")
         outer = read(AnyAnswer, answer).root
-        summaries = [value for name, inner in members(outer, "Summaries") for _, value in members(inner, "Summary")]
+        summaries = [value for _, inner in members(outer, "Summaries") for _, value in members(inner, "Summary")]
         if not summaries:
             raise UnexpectedAnswer("there are no Summaries in it")
-        found = summaries[0] if isinstance(summaries[0], list) else summaries
-        return [cast("dict[str, Any]", one) for one in cast("list[Any]", found) if isinstance(one, dict)]
+        found = cast("list[Any]", summaries[0]) if isinstance(summaries[0], list) else summaries
+        return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
 
     async def properties(self, cids: Sequence[int], names: Sequence[str]) -> dict[int, dict[str, Any]]:
         """Properties of compounds, under the names that were asked for. Costs one request.

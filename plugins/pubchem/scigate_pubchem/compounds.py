@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import AfterValidator, Field, model_validator
 from scigate import Batch, Call, Code, Input, Offset, Page, PageSize, Reason, Record, tool
@@ -151,7 +151,8 @@ class SearchCompounds(Input):
         """
         if not isinstance(values, Mapping):
             return values
-        kept = {name: value for name, value in values.items() if value not in ("", []) or name == "searchType"}
+        given = cast("Mapping[str, Any]", values)
+        kept = {name: value for name, value in given.items() if value not in ("", []) or name == "searchType"}
         if kept.get("searchType") != "identifier":
             kept.pop("identifiers", None)
         return kept

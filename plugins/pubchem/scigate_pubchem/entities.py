@@ -129,6 +129,6 @@ def _list(value: Any) -> list[str] | None:
     if isinstance(value, dict):
         ranks = cast("dict[str, Any]", value)
         value = [ranks.get(rank) for rank in _RANKS]
-    parts: list[Any] = value if isinstance(value, list) else [value]
+    parts = cast("list[Any]", value) if isinstance(value, list) else [value]
     names = [excerpt(str(part).strip(), NAME) for part in parts if part is not None and str(part).strip()]
     return names or None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from json import JSONDecodeError
 from typing import Final, Self
 
@@ -187,9 +188,9 @@ def raise_for_fault(response: httpx.Response) -> None:
     if response.status_code < 300:
         return
     fault = Fault.of(response)
-    if response.status_code == httpx.codes.NOT_FOUND and not fault.code.endswith("ServerBusy"):
+    if response.status_code == HTTPStatus.NOT_FOUND and not fault.code.endswith("ServerBusy"):
         raise NotFound(fault)
-    if response.status_code == httpx.codes.BAD_REQUEST and not fault.code.endswith("ServerBusy"):
+    if response.status_code == HTTPStatus.BAD_REQUEST and not fault.code.endswith("ServerBusy"):
         raise BadRequest(fault)
     raise PubChemError(fault)
 

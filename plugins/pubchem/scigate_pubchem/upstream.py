@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from typing import Final
 
 import httpx
@@ -41,14 +42,14 @@ def is_transient(response: httpx.Response) -> bool:
     the query itself cannot be searched: the fault's code and text decide before the status does.
     """
     status = response.status_code
-    if status < 400 or status == httpx.codes.NOT_IMPLEMENTED:
+    if status < 400 or status == HTTPStatus.NOT_IMPLEMENTED:
         return False
     fault = Fault.of(response)
     if fault.code.endswith("ServerBusy"):
         return True
     if fault.message == SEARCH_FAILED:
         return False
-    return status >= 500 or status == httpx.codes.TOO_MANY_REQUESTS
+    return status >= 500 or status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def is_cacheable(response: httpx.Response) -> bool:

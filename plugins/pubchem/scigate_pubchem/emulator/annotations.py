@@ -170,7 +170,7 @@ def _information(name: str | None, texts: list[str], markup: list[Json] | None =
 
 
 def _hazards(hazards: Json) -> list[Json]:
-    icons = [
+    icons: list[Json] = [
         {
             "Start": at,
             "Length": 1,

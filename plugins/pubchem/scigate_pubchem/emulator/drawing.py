@@ -88,7 +88,9 @@ def conformer_ids(cid: int) -> list[str]:
 def _molecule(sample: Sample, cid: int) -> Mol:
     if cid not in sample:
         raise not_found("No CID found", "No CID found that matches the given name")
-    return Chem.MolFromSmiles(sample.text(cid, "SMILES"))
+    molecule = Chem.MolFromSmiles(sample.text(cid, "SMILES"))
+    assert molecule is not None, "the sample holds what RDKit can read"
+    return molecule
 
 
 def _sides(size: str) -> tuple[int, int]:

@@ -54,7 +54,9 @@ _COUNTS: Final = {
 
 def record(sample: Sample, cid: int) -> dict[str, Any]:
     """The record of a compound of the sample, hydrogens and a drawing included. Imports and uses RDKit."""
-    molecule = Chem.AddHs(Chem.MolFromSmiles(sample.text(cid, "SMILES")))
+    plain = Chem.MolFromSmiles(sample.text(cid, "SMILES"))
+    assert plain is not None, "the sample holds what RDKit can read"
+    molecule = Chem.AddHs(plain)
     Chem.Kekulize(molecule, clearAromaticFlags=True)
     values = sample.properties(cid, [*(name for name, _ in _PROPS), *_COUNTS.values(), "Charge"])
     whole: dict[str, Any] = {"id": {"id": {"cid": cid}}, "atoms": _atoms(molecule)}

@@ -26,7 +26,7 @@ from .sample import Sample, sample
 __all__ = ["Structures", "structures"]
 
 # What RDKit thinks of a caller's SMILES is answered as a fault, not logged.
-RDLogger.DisableLog("rdApp.*")  # pyright: ignore[reportAttributeAccessIssue]  # not in its stubs
+RDLogger.DisableLog("rdApp.*")
 
 
 # Bounds on a query, so that none holds a thread for long: PubChem has no compound of more atoms.
@@ -121,6 +121,7 @@ def _trusted(smiles: str) -> Mol:
     parameters = Chem.SmilesParserParams()
     parameters.sanitize = False
     molecule = Chem.MolFromSmiles(smiles, parameters)
+    assert molecule is not None, "RDKit wrote it"
     molecule.UpdatePropertyCache(strict=False)
     Chem.FastFindRings(molecule)
     return molecule
