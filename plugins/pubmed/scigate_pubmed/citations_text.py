@@ -1,7 +1,7 @@
 """Citations as files for reference managers: RIS through rispy, BibTeX through bibtexparser."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from scigate_pubmed.articles import Author
 from scigate_pubmed.citations_item import Item
@@ -34,7 +34,7 @@ def ris(item: Item) -> str:
             return ""
 
     chapter = item.kind == "chapter"
-    record: dict[str, Any] = {
+    record: dict[str, str | list[str]] = {
         "type_of_reference": _RIS_TYPES[item.kind],
         "authors": [_inverted(author) for author in item.authors],
         "secondary_authors": [_inverted(editor) for editor in item.editors],
@@ -59,10 +59,10 @@ def ris(item: Item) -> str:
     return rispy.dumps([_one_line(record)], implementation=Single).rstrip("\n")
 
 
-def _one_line(record: dict[str, Any]) -> dict[str, Any]:
+def _one_line(record: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
     """The record without empty values and without line breaks: a line of its own would end or break a RIS record."""
     flat = {
-        name: [" ".join(str(one).split()) for one in value] if isinstance(value, list) else " ".join(value.split())
+        name: [" ".join(one.split()) for one in value] if isinstance(value, list) else " ".join(value.split())
         for name, value in record.items()
     }
     return {name: value for name, value in flat.items() if value}

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from scigate_pubmed.errors import NcbiOtherDocument, NcbiUnreadable
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element as Element
+    # lxml has no public name for what it reads.
+    from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage]
 else:
     Element = object
 
-__all__ = ["Element", "children", "document", "records", "text_of"]
+__all__ = ["Element", "children", "document", "is_named", "records", "text_of"]
 
 MAX_BYTES: Final = 48 * 1024 * 1024
 """Two hundred of the longest records of PubMed are a third of this."""
@@ -91,6 +92,14 @@ def text_of(parent: Element | None, path: str = ".") -> str:
     found = parent.find(path) if parent is not None else None
     # itertext is typed for bytes too; an element's text is str.
     return "" if found is None else " ".join("".join(map(str, found.itertext())).split())
+
+
+def is_named(node: Element) -> bool:
+    """Whether a node has a name: one that is no element, such as an entity left alone, has a function for its tag.
+
+    The stubs promise a name of every node.
+    """
+    return not callable(node.tag)
 
 
 def children(parent: Element | None, path: str) -> list[Element]:

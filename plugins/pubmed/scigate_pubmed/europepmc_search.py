@@ -178,10 +178,6 @@ def _clause(source: Corpus, name: str) -> str:
     return f"({clause} OR (PMCID:{name.upper()}))" if source == "PMC" else clause
 
 
-def _whole(record: EuropePmcRecord) -> Whole:
-    return Whole.model_validate(_named(record) | {"abstract": record.abstract or None})
-
-
 def _hit(record: EuropePmcRecord) -> Hit:
     cut = len(record.abstract) > _SNIPPET
     snippet = {

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scigate_pubmed.document import Element
+from scigate_pubmed.document import Element, is_named
 from scigate_pubmed.errors import NcbiUnreadable
 from scigate_pubmed.markup import lowered, raised
 
@@ -376,7 +376,7 @@ def _pieces(element: Element, without: tuple[str, ...] = ()) -> Iterator[str]:
 
 def _piece(child: Element, without: tuple[str, ...] = ()) -> str:
     """An element inside a line, without what follows it."""
-    if not isinstance(child.tag, str):
+    if not is_named(child):
         # An entity that the parser left alone, such as &nbsp;; comments and instructions say nothing.
         text = child.text or ""
         return html.unescape(text) if text.startswith("&") else ""
@@ -407,7 +407,9 @@ def _name(name: Element) -> str:
 
 
 def _references(back: Element | None) -> Iterator[Reference]:
-    for ref in [] if back is None else back.iter("ref"):
+    if back is None:
+        return
+    for ref in back.iter("ref"):
         cited = [citation for child in ref.iterchildren("*") for citation in _citations(child)]
         if text := "; ".join(filter(None, cited)):
             yield Reference(ref.get("id", ""), _label(ref), text)
@@ -434,7 +436,7 @@ def _joined(element: Element, *, separator: str) -> str:
     line = element.text or ""
     previous = ""
     for child in element:
-        text = "" if child.tag in _SILENT else _field(child, line) if isinstance(child.tag, str) else _piece(child)
+        text = "" if child.tag in _SILENT else _field(child, line) if is_named(child) else _piece(child)
         if text and previous and line[-1:] not in "([":
             line = line.rstrip() + _between(line, previous, child, separator)
         line += text

@@ -9,10 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from scigate_pubmed.document import Element
+from scigate_pubmed.document import Element, is_named
 
 _SUPERSCRIPTS = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ")
 _SUBSCRIPTS = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
@@ -54,7 +52,7 @@ def _runs(element: Element) -> Iterator[str]:
         if name in ("sup", "sub", "inf"):
             shift = raised if name == "sup" else lowered
             yield shift("".join(_runs(child)))
-        elif isinstance(name, str):
+        elif is_named(child):
             yield from _runs(child)
         yield child.tail or ""
 

@@ -151,11 +151,13 @@ def _record(fact: dict[str, Any]) -> Record:
         has_abstract=fact["hasAbstract"],
         doc_type="citation" if fact["docType"] == "article" else fact["docType"],
         status=fact.get("status", ""),
-        surnames=tuple(
-            author["collective"] if isinstance(author, dict) else author[0] or "" for author in fact.get("authors", [])
-        ),
+        surnames=tuple(_surname(author) for author in fact.get("authors", [])),
         date_parts=_date_parts(date),
     )
+
+
+def _surname(author: dict[str, str] | list[str | None]) -> str:
+    return author["collective"] if isinstance(author, dict) else author[0] or ""
 
 
 def _author(author: dict[str, str] | list[str | None]) -> tuple[str, str]:

@@ -1,0 +1,2 @@
+class BibtexFormat:
+    indent: str
