@@ -58,8 +58,8 @@ async def test_the_definitions_are_those_that_clients_know(offline: Host) -> Non
 async def test_what_a_model_reads_is_short(offline: Host) -> None:
     """At four characters a token: what clients show of it, and descriptions that say what a tool is for and costs."""
     shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in offline.catalogue.definitions]
-    assert tokens(shown) < 3300
-    assert tokens(offline.catalogue.definitions) < 8500
+    assert tokens(shown) < 2500
+    assert tokens(offline.catalogue.definitions) < 8050
     for definition in offline.catalogue.definitions:
         assert len(definition["description"]) <= 700
         assert "request" in definition["description"] or definition["name"] == "pubmed_search_articles"

@@ -135,3 +135,17 @@ async def test_a_query_with_a_tag_is_asked_as_it_is(ask: Ask, offline: Host) -> 
     """A second tag would bind to its last word alone."""
     await ask(TOOL, query="hypertension[MH]", includeDetails=False)
     assert offline.upstreams[0].requests == 2
+
+
+@pytest.mark.parametrize("fault", ["500;times=all;match=esummary", "429;times=all;match=esummary"])
+async def test_without_details_to_be_had_the_identifiers_are_given(fault: str) -> None:
+    """What the search found is not thrown away, and the notice says what is missing."""
+    async with serving(create_app([fault])) as url:
+        settings = Settings.model_validate({"upstreams": {"ncbi": {"base_url": f"{url}/entrez/eutils/", "retries": 0}}})
+        async with Host.open(settings, plugins={"pubmed": scigate_pubmed}) as host:
+            reply = await host.call(TOOL, {"query": "hypertension"}, LOCAL)
+    assert not reply.is_error, reply.structured
+    first = reply.structured["results"][0]
+    assert first == {"meshId": "D006973", "entrezUid": "68006973", "name": ""}
+    assert reply.structured["totalCount"] >= len(reply.structured["results"])
+    assert "gave no names" in reply.structured["notice"]

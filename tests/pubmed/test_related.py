@@ -106,6 +106,29 @@ async def test_another_service_answers_when_ncbi_is_down() -> None:
     assert "NCBI could not answer" in result["notice"]
 
 
+async def test_a_page_of_a_stand_in_offers_no_next_one() -> None:
+    """NCBI may be back by then, and its order is another."""
+    async with served(create_app(["500;times=all;match=elink"]), create_openalex()) as host:
+        result = await result_of(host, pmid=IN_PMC, maxResults=3)
+    assert (result["source"], result["truncated"]) == ("openalex", True)
+    assert "nextOffset" not in result
+    assert "start again at offset 0" in result["notice"]
+
+
+async def test_a_later_page_is_not_taken_from_a_stand_in() -> None:
+    """An offset does not tell which service the page before came from, and no two have the same order."""
+    async with served(create_app(), create_openalex()) as host:
+        first = await result_of(host, pmid=IN_PMC, maxResults=3)
+    async with served(create_app(["500;times=all;match=elink"]), create_openalex()) as host:
+        reply = await host.call(TOOL, {"pmid": IN_PMC, "maxResults": 3, "offset": first["nextOffset"]}, LOCAL)
+    assert (first["source"], reply.is_error) == ("ncbi", True)
+    error = reply.structured["error"]
+    assert error["data"]["reason"] == "pages_would_mix"
+    assert error["data"]["retryable"] is True
+    assert "offset 0" in error["data"]["recovery"]["hint"]
+    assert "NCBI" in error["message"]
+
+
 async def test_a_reference_list_that_ncbi_lacks_is_not_a_fault_of_ncbi() -> None:
     """It has those of articles in PMC only."""
     outside = next(record.pmid for record in load() if not record.pmcid and LINKS.similar(record.pmid)[1:])

@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal, get_args
 
 import anyio.lowlevel
 from pydantic import BeforeValidator, Field, WithJsonSchema
-from scigate import Call, Input, Output, Record, tool
+from scigate import Call, Output, Record, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.citations_csl import rendered
 from scigate_pubmed.citations_item import Item, item
 from scigate_pubmed.citations_text import bibtex, ris
@@ -43,7 +44,7 @@ Formats = Annotated[
 ]
 
 
-class FormatCitations(Input):
+class FormatCitations(Arguments):
     """PMIDs to cite."""
 
     pmids: Annotated[list[Pmid], Field(min_length=1, max_length=50)]
@@ -69,10 +70,9 @@ class Citations(Output):
 
 @tool("pubmed_format_citations", title="Pubmed Format Citations", errors=[*NCBI_REASONS, INVALID_EFETCH_RESPONSE])
 async def format_citations(args: FormatCitations, sources: Sources, call: Call) -> Citations:
-    """Cite PubMed records in APA 7, MLA 9, Vancouver, BibTeX or RIS, up to 50 by PMID, in one or several formats.
+    """Cite PubMed records by PMID in APA 7, MLA 9, Vancouver, BibTeX or RIS, or in several of these formats.
 
-    Use pubmed_lookup_citation first for a reference without PMID, and pubmed_fetch_articles for the facts themselves.
-    Gives finished references in the order of pmids. One NCBI request.
+    For a reference without PMID use pubmed_lookup_citation first, for its facts pubmed_fetch_articles. One request.
     """
     asked = list(dict.fromkeys(canonical(pmid) for pmid in args.pmids))
     formats: list[Format] = list(dict.fromkeys(args.format))

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
-from urllib.parse import quote
 
 from pydantic import Field
-from scigate import Call, Input, Output, Record, tool
+from scigate import Call, Output, Record, tool
 
+from scigate_pubmed.arguments import Arguments
+from scigate_pubmed.echo import echo, search_address
 from scigate_pubmed.europepmc import ResultType
 from scigate_pubmed.europepmc_reasons import EUROPEPMC_DISABLED, EUROPEPMC_INVALID_INPUT, EUROPEPMC_REASONS
 from scigate_pubmed.europepmc_records import EuropePmcRecord
@@ -20,20 +21,20 @@ _USUAL: Final[tuple[Corpus, ...]] = ("MED", "PMC", "PPR")
 _SNIPPET: Final = 400
 
 
-class SearchEuropePmc(Input):
+class SearchEuropePmc(Arguments):
     """A search of Europe PMC."""
 
     query: Annotated[str, Field(min_length=1)] = Field(
-        description='Words or fields: TITLE:, AUTH:"Smith J", JOURNAL:, DOI:"10.1/x", PUB_YEAR:[2020 TO 2024].'
+        description='Words or fields: TITLE:, AUTH:"Smith J", JOURNAL:, PUB_YEAR:[2020 TO 2024].'
     )
     page_size: Annotated[int, Field(ge=1, le=100)] = 25
-    cursor_mark: str = Field("*", description="* for the first page, then the last nextCursorMark.")
+    cursor_mark: str = "*"
     sources: Annotated[list[Corpus], Field(min_length=1)] | None = Field(
-        None, description="MED PubMed, PMC, PPR preprints (these three when left out), PAT patents, AGR Agricola."
+        None, description="MED PubMed, PMC, PPR preprints (the default three), PAT patents, AGR Agricola."
     )
     result_type: ResultType = Field("core", description="lite: no abstracts.")
     sort: str | None = Field(
-        None, description="`<field> asc|desc`: P_PDATE_D, CITED, AUTH_FIRST, PUB_YEAR. Relevance when left out."
+        None, description="P_PDATE_D, CITED, AUTH_FIRST or PUB_YEAR, then asc or desc; else relevance."
     )
 
 
@@ -77,11 +78,10 @@ class FoundInEuropePmc(Output):
 
 @tool("pubmed_europepmc_search", title="Pubmed Europepmc Search", errors=[*EUROPEPMC_REASONS, EUROPEPMC_DISABLED])
 async def search_europepmc(args: SearchEuropePmc, sources: Sources, call: Call) -> FoundInEuropePmc:
-    """Search Europe PMC: PubMed and PMC, and what PubMed lacks: preprints, patents, Agricola; one upstream request.
+    """Search Europe PMC, which has preprints, patents and Agricola beside PubMed and PMC; one request.
 
-    Use it for preprints, full-text words and citation counts; use pubmed_search_articles for MeSH and PubMed's own
-    syntax. Gives records with the beginning of the abstract (pubmed_europepmc_fetch has it whole). Pages by cursor:
-    pass nextCursorMark as cursorMark, all else unchanged.
+    Use it for preprints, full-text words and citation counts; use pubmed_search_articles for MeSH and PubMed's syntax.
+    Abstracts are cut; pubmed_europepmc_fetch has them whole. Pass nextCursorMark as cursorMark for the next page.
     """
     words = clean(args.query)
     if is_blank(words):
@@ -100,25 +100,25 @@ async def search_europepmc(args: SearchEuropePmc, sources: Sources, call: Call) 
         hits=[_hit(record) for record in page.records],
         cursor_mark=args.cursor_mark,
         next_cursor_mark=page.next_cursor,
-        search_url="https://europepmc.org/search?query=" + quote(query, safe="!'()*~-._"),
-        query=page.query or query,
+        search_url=search_address("https://europepmc.org/search", "query", query),
+        query=echo(page.query or query),
         total_count=page.count,
         applied_sources=corpora,
     )
 
 
-class Pair(Input):
+class Pair(Arguments):
     """A record's two names, both from the same hit."""
 
     source: Corpus
     epmc_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 
 
-class FetchEuropePmc(Input):
+class FetchEuropePmc(Arguments):
     """Records by source and id."""
 
     records: Annotated[list[Pair], Field(min_length=1, max_length=25)] = Field(
-        description="source and epmcId of search hits; only for MED is epmcId the PMID."
+        description="Only for MED is epmcId the PMID."
     )
 
 
@@ -144,10 +144,10 @@ class FetchedFromEuropePmc(Output):
 
 @tool("pubmed_europepmc_fetch", title="Pubmed Europepmc Fetch", errors=[*EUROPEPMC_REASONS, EUROPEPMC_DISABLED])
 async def fetch_europepmc(args: FetchEuropePmc, sources: Sources, call: Call) -> FetchedFromEuropePmc:
-    """Get records of Europe PMC with the whole abstract, up to 25 by source and epmcId in one upstream request.
+    """Get records of Europe PMC with the whole abstract by source and epmcId, in one request.
 
-    Use it for preprints, patents and Agricola records that pubmed_europepmc_search found; use pubmed_fetch_articles for
-    PMIDs (MeSH, affiliations, grants) and pubmed_fetch_fulltext for the text of articles in PMC.
+    Use it for preprints, patents and Agricola records that pubmed_europepmc_search found; for PMIDs use
+    pubmed_fetch_articles, for the text of articles in PMC pubmed_fetch_fulltext.
     """
     pairs: list[tuple[Corpus, str]] = list(dict.fromkeys((pair.source, pair.epmc_id) for pair in args.records))
     query = " OR ".join(_clause(source, name) for source, name in pairs)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
-from scigate import Call, Input, Output, tool
+from scigate import Call, Output, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.articles import Article
 from scigate_pubmed.efetch import ArticleSet
 from scigate_pubmed.pmid import Pmid, canonical
@@ -13,7 +14,7 @@ from scigate_pubmed.reasons import INVALID_EFETCH_RESPONSE, NCBI_REASONS
 from scigate_pubmed.sources import Sources
 
 
-class FetchArticles(Input):
+class FetchArticles(Arguments):
     """PMIDs to look up."""
 
     pmids: Annotated[list[Pmid], Field(min_length=1, max_length=200)]
@@ -31,11 +32,10 @@ class FetchedArticles(Output):
 
 @tool("pubmed_fetch_articles", title="Pubmed Fetch Articles", errors=[*NCBI_REASONS, INVALID_EFETCH_RESPONSE])
 async def fetch_articles(args: FetchArticles, sources: Sources, call: Call) -> FetchedArticles:
-    """Get whole PubMed records by PMID: abstract, all authors with affiliations, journal, dates, DOI, MeSH, grants.
+    """Get whole PubMed records by PMID: abstract, authors with affiliations, journal, dates, DOI, MeSH, grants.
 
-    Use it after pubmed_search_articles, whose brief summaries are cheaper where titles are enough; for the body of an
-    article use pubmed_fetch_fulltext. Bookshelf chapters come with their book. Retractions and corrections are in
-    `corrections` and in the notice. One NCBI request for up to 200 PMIDs; abstracts are long, so ask for what you read.
+    Use it after pubmed_search_articles, whose summaries are cheaper where titles are enough; for an article's body use
+    pubmed_fetch_fulltext. Retractions are in the notice. One request; abstracts are long.
     """
     asked = list(dict.fromkeys(canonical(pmid) for pmid in args.pmids))
     found = await sources.entrez.articles(asked)

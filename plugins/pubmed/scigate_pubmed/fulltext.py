@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
-from scigate import Call, Input, Output, Record, Tool, tool
+from scigate import Call, Output, Record, Tool, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.europepmc_reasons import EUROPEPMC_REASONS
 from scigate_pubmed.fulltext_budget import Budget, Fitted, Overflow, fitted, selected
 from scigate_pubmed.fulltext_tiers import Outcome, Tier, Wanted, Why, look_for, wanted
@@ -25,7 +26,7 @@ Pmcid = Annotated[str, Field(pattern=r"^(?:[Pp][Mm][Cc])?\d+$")]
 Pmid = Annotated[str, Field(pattern=r"^\d+$")]
 
 
-class FetchFullText(Input):
+class FetchFullText(Arguments):
     """Articles, by one kind of id."""
 
     pmcids: Annotated[list[Pmcid], Field(min_length=1, max_length=_MOST)] | None = None
@@ -33,12 +34,10 @@ class FetchFullText(Input):
     dois: Annotated[list[Annotated[str, Field(min_length=3)]], Field(min_length=1, max_length=_MOST)] | None = None
     include_references: bool = False
     max_sections: Annotated[int, Field(ge=1, le=50)] | None = None
-    sections: list[str] | None = Field(None, description='Only sections with one of these in the title: "method".')
-    max_characters: Characters | None = Field(None, description="Most characters of text per article.")
+    sections: list[str] | None = Field(None, description='Words of their titles, as "method".')
+    max_characters: Characters | None = Field(None, description="Per article.")
     max_characters_per_section: Characters | None = None
-    overflow_mode: Overflow = Field(
-        "truncate", description="maxCharacters goes to sections in order, or (outline) evenly to all of them."
-    )
+    overflow_mode: Overflow = Field("truncate", description="outline: an even share for each section.")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -204,9 +203,8 @@ async def fetch_fulltext(args: FetchFullText, sources: Sources, call: Call) -> F
     """Get the full text of up to 10 articles by section, by exactly one of pmcids, pmids or dois.
 
     PMC is asked, then Europe PMC, then Unpaywall for the address of an open copy, which is told and not fetched.
-    Bound long texts by sections, maxSections or maxCharacters. Gives sections, and for ids without text every place
-    tried. For abstracts use pubmed_fetch_articles. One to two upstream requests for all, then up to four for each id
-    that PMC lacks.
+    Bound long texts by sections or maxCharacters. For ids without text, gives every place tried. For abstracts use
+    pubmed_fetch_articles. Two requests, then up to four for each id that PMC lacks.
     """
     ones = args.asked
     await look_for(ones, sources, call)

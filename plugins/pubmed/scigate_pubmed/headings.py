@@ -1,14 +1,20 @@
 """`pubmed_lookup_mesh`: MeSH records by name or free text."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+import httpx
 from pydantic import Field
-from scigate import Call, Input, Offset, Output, PageSize, Record, tool
+from scigate import Call, Offset, Output, PageSize, Record, tool
 
+from scigate_pubmed.arguments import Arguments
+from scigate_pubmed.client import Entrez
+from scigate_pubmed.echo import echo
+from scigate_pubmed.errors import NcbiError
 from scigate_pubmed.esearch import SearchAnswer
-from scigate_pubmed.mesh import Heading
+from scigate_pubmed.mesh import Heading, decoded
 from scigate_pubmed.query import clean
 from scigate_pubmed.reasons import BLANK_QUERY, NCBI_REASONS
 from scigate_pubmed.sources import Sources
@@ -17,13 +23,13 @@ from scigate_pubmed.sources import Sources
 _COMPOUND: Final = re.compile(r'[\[\]"()]|\b(?:AND|OR|NOT)\b')
 
 
-class LookupMesh(Input):
+class LookupMesh(Arguments):
     """A heading or words to find it by."""
 
     query: Annotated[str, Field(min_length=1)]
     max_results: Annotated[int, PageSize(cap=50, accepts=50)] = 10
-    offset: Annotated[int, Offset()] = Field(default=0, description="The last nextOffset.")
-    include_details: bool = Field(default=True, description="With scope note, tree numbers and synonyms.")
+    offset: Annotated[int, Offset()] = 0
+    include_details: bool = Field(default=True, description="false: names alone.")
 
 
 class MeshRecord(Record):
@@ -31,7 +37,7 @@ class MeshRecord(Record):
 
     mesh_id: str = Field(description="Such as D003924.")
     entrez_uid: str
-    name: str
+    name: str = Field(description="Empty where NCBI could not give it.")
     tree_numbers: list[str] | None = None
     scope_note: str | None = None
     entry_terms: list[str] | None = Field(default=None, description="Synonyms.")
@@ -75,8 +81,8 @@ def window(ranked: SearchAnswer, exact: str | None, *, offset: int, size: int) -
 async def lookup_mesh(args: LookupMesh, sources: Sources, call: Call) -> MeshRecords:
     """Find MeSH headings by name or words, with scope note, tree numbers and synonyms.
 
-    Use it to get the exact heading for meshTerms or [mh] in pubmed_search_articles; for a misspelt word use
-    pubmed_spell_check. Page by nextOffset: its absence marks the end. Three requests at most.
+    Use it to get the exact heading for meshTerms or [mh] in pubmed_search_articles; for spelling use
+    pubmed_spell_check. Pages by nextOffset. Three requests at most.
     """
     query = clean(args.query)
     if not query:
@@ -86,7 +92,7 @@ async def lookup_mesh(args: LookupMesh, sources: Sources, call: Call) -> MeshRec
     if not _COMPOUND.search(query):
         exact = next(iter((await sources.entrez.find_headings(f"{query}[MH]", offset=0, count=1)).ids), None)
     page = window(ranked, exact, offset=args.offset, size=args.max_results)
-    found = await sources.entrez.headings(page.uids) if page.uids else []
+    found = await _details(call, sources.entrez, page.uids)
     found.sort(key=lambda one: one.name.casefold() != query.casefold())
     if len(found) < len(page.uids):
         missing = sorted(set(page.uids) - {one.uid for one in found})
@@ -94,12 +100,26 @@ async def lookup_mesh(args: LookupMesh, sources: Sources, call: Call) -> MeshRec
     if sentence := _notice(args, ranked, page, found_exactly=exact is not None):
         call.notice(sentence)
     return MeshRecords(
-        query=args.query,
+        query=echo(args.query),
         offset=args.offset,
         next_offset=page.next_offset,
         results=[_record(one, details=args.include_details) for one in found],
         total_count=max(ranked.count, len(page.uids)),
     )
+
+
+async def _details(call: Call, entrez: Entrez, uids: Sequence[str]) -> list[Heading]:
+    """The records of a page; where NCBI cannot give them, what their Entrez numbers tell, and a notice."""
+    if not uids:
+        return []
+    try:
+        found = await call.enrich("names and details", entrez.headings(uids), otherwise=None)
+    except (NcbiError, httpx.HTTPStatusError):
+        found = None
+    if found is None:
+        call.notice("NCBI gave no names of these records: the identifiers are all that the search told of them.")
+        return [Heading(uid, decoded(uid), name="") for uid in uids]
+    return found
 
 
 def _record(heading: Heading, *, details: bool) -> MeshRecord:

@@ -4,8 +4,9 @@ import re
 from typing import Annotated, Final
 
 from pydantic import Field
-from scigate import Call, Input, Output, Record, tool
+from scigate import Call, Output, Record, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.idconv import Conversion, IdType
 from scigate_pubmed.pmid import canonical
 from scigate_pubmed.reasons import INVALID_IDS, NCBI_REASONS
@@ -19,11 +20,11 @@ _FORMS: Final[dict[IdType, re.Pattern[str]]] = {
 _DOI_PREFIX: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*", re.IGNORECASE)
 
 
-class ConvertIds(Input):
+class ConvertIds(Arguments):
     """Ids of one kind."""
 
     ids: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=50)]
-    id_type: IdType = Field(description="What all ids are.")
+    id_type: IdType
 
 
 class ConvertedId(Record):
@@ -48,8 +49,8 @@ class ConvertedIds(Output):
 async def convert_ids(args: ConvertIds, sources: Sources, call: Call) -> ConvertedIds:
     """Convert between DOI, PMID and PMCID.
 
-    Only articles in PMC are known: for any other PMID, pubmed_fetch_articles gives the DOI, and a DOI is found with
-    "10.x/y"[doi] in pubmed_search_articles. One request for up to 50 ids, which are all of one kind.
+    Only articles in PMC are known: for other PMIDs pubmed_fetch_articles gives the DOI, for other DOIs
+    pubmed_search_articles takes "10.x/y"[doi]. One request; all ids are of one type.
     """
     forms = {one: _form(one, args.id_type) for one in args.ids}
     wanted = list(dict.fromkeys(form for form in forms.values() if form))

@@ -8,14 +8,17 @@ import re
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
-from urllib.parse import quote
+from typing import Final, Literal
 
 from pydantic import ConfigDict
 from scigate import Record
 
+from scigate_pubmed.echo import search_address
+
 DateType = Literal["pdat", "mdat", "edat"]
 Species = Literal["humans", "animals"]
+
+SEARCH_PAGE: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 
 _TAG = re.compile(r"</?([A-Za-z][^<>]*)>")
 _INLINE = re.compile(r"(?:b|em|font|i|inf|mark|sc|small|span|strong|sub|sup|u)\b", re.IGNORECASE)
@@ -104,9 +107,8 @@ class Term:
 
     @property
     def search_url(self) -> str:
-        """The same search on PubMed's own pages."""
-        # The characters that JavaScript's encodeURIComponent leaves alone.
-        return "https://pubmed.ncbi.nlm.nih.gov/?term=" + quote(self.text, safe="!'()*~-._")
+        """The same search on PubMed's own pages; their front page where the text is too long for an address."""
+        return search_address(SEARCH_PAGE, "term", self.text)
 
 
 def clean(text: str) -> str:

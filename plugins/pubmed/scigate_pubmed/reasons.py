@@ -91,6 +91,14 @@ OPENALEX_INVALID_RESPONSE: Final = Reason(
     retryable=True,
 )
 
+PAGES_WOULD_MIX: Final = Reason(
+    "pages_would_mix",
+    Code.SERVICE_UNAVAILABLE,
+    "a service that the page before may have come from could not be asked, and another orders its articles otherwise",
+    "Send the same call again, or start again at offset 0, where another service stands in.",
+    retryable=True,
+)
+
 NCBI_REASONS: Final = (
     QUEUE_FULL,
     NCBI_UNREACHABLE,

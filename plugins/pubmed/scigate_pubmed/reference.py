@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
-from scigate import Call, Input, Output, Record, tool
+from scigate import Call, Output, Record, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.ecitmatch import Match, Reference
 from scigate_pubmed.esummary import ArticleSummary
 from scigate_pubmed.reasons import NCBI_REASONS
@@ -19,7 +20,7 @@ _SUFFIXES: Final = frozenset({"jr", "sr", "2nd", "3rd", "4th", "ii", "iii", "iv"
 _DETAIL: Final = 200
 
 
-class PartialCitation(Input):
+class PartialCitation(Arguments):
     """What is known of a reference; journal or year is a must."""
 
     journal: str | None = Field(default=None, description="Title or abbreviation.")
@@ -27,7 +28,7 @@ class PartialCitation(Input):
     volume: str | None = None
     first_page: str | None = None
     author_name: str | None = Field(default=None, description="Surname and initials.")
-    key: str | None = Field(default=None, description="Your label; the position from 1 when left out.")
+    key: str | None = Field(default=None, description="Your label; else its position.")
 
     @model_validator(mode="after")
     def _can_match(self) -> "PartialCitation":
@@ -43,7 +44,7 @@ class PartialCitation(Input):
         )
 
 
-class LookupCitation(Input):
+class LookupCitation(Arguments):
     """References to match."""
 
     citations: Annotated[list[PartialCitation], Field(min_length=1, max_length=25)]
@@ -83,8 +84,7 @@ async def lookup_citation(args: LookupCitation, sources: Sources, call: Call) ->
     """Find the PMIDs of references of which journal, year, volume, first page or author are known.
 
     Each needs journal or year; volume and first page decide. For a DOI or PMCID use pubmed_convert_ids, for title words
-    pubmed_search_articles. NCBI tolerates a wrong author or year, so matches are checked against all authors and the
-    date: see warnings before you trust one. Two requests for up to 25 references.
+    pubmed_search_articles. NCBI tolerates a wrong author or year: see warnings before you trust a match. Two requests.
     """
     matches = await sources.entrez.matches([one.reference for one in args.citations])
     pmids = list(dict.fromkeys(match.pmid for match in matches if match.pmid))

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Annotated, Final
 
 from pydantic import Field
-from scigate import Call, Input, Offset, Page, PageSize, Record, tool
+from scigate import Call, Offset, Page, PageSize, Record, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.esummary import ArticleSummary
 from scigate_pubmed.europepmc_reasons import EUROPEPMC_REASONS
 from scigate_pubmed.links import Found, Provider, Relationship
 from scigate_pubmed.pmid import Pmid, canonical
-from scigate_pubmed.reasons import NCBI_REASONS, OPENALEX_INVALID_RESPONSE, OPENALEX_UNREACHABLE
+from scigate_pubmed.reasons import NCBI_REASONS, OPENALEX_INVALID_RESPONSE, OPENALEX_UNREACHABLE, PAGES_WOULD_MIX
 from scigate_pubmed.sources import Sources
 from scigate_pubmed.summaries import extra, first_authors
 
@@ -24,13 +25,11 @@ _MECHANISMS: Final[dict[tuple[Provider, Relationship], str]] = {
 }
 
 
-class FindRelated(Input):
+class FindRelated(Arguments):
     """An article and a relation."""
 
     pmid: Pmid
-    relationship: Relationship = Field(
-        default="similar", description="similar: alike in content; cited_by: citing it; references: cited by it."
-    )
+    relationship: Relationship = Field(default="similar", description="cited_by: citing it; references: cited by it.")
     max_results: Annotated[int, PageSize(cap=50, accepts=50)] = 10
     offset: Annotated[int, Offset()] = 0
 
@@ -58,25 +57,28 @@ class RelatedArticles(Page):
 @tool(
     "pubmed_find_related",
     title="Pubmed Find Related",
-    errors=[*NCBI_REASONS, *EUROPEPMC_REASONS, OPENALEX_UNREACHABLE, OPENALEX_INVALID_RESPONSE],
+    errors=[*NCBI_REASONS, PAGES_WOULD_MIX, *EUROPEPMC_REASONS, OPENALEX_UNREACHABLE, OPENALEX_INVALID_RESPONSE],
 )
 async def find_related(args: FindRelated, sources: Sources, call: Call) -> RelatedArticles:
-    """Find the articles that resemble a PubMed article, that cite it, or that it cites, with brief summaries.
+    """Find articles that resemble a PubMed article (pmid), cite it or are cited by it, with brief summaries.
 
-    Use it to widen a search from one good hit; by words use pubmed_search_articles. NCBI is asked first, which knows
-    references only of articles in PMC, then Europe PMC and OpenAlex where they are on; `source` names the one that
-    answered. Pages by nextOffset. Two to six requests.
+    Use it to widen a search from one good hit; by words use pubmed_search_articles. NCBI is asked, then Europe PMC and
+    OpenAlex; `source` says who answered. Pages by nextOffset. Two to six requests.
     """
     pmid = canonical(args.pmid)
     found = await sources.links.find(pmid, args.relationship, need=args.offset + args.max_results + 1)
-    pmids = call.page.prefix(found.linked.pmids, complete=found.linked.complete and found.answered)
+    if args.offset and found.answered and found.failed:
+        raise PAGES_WOULD_MIX.error(f"No page from position {args.offset} on: {_troubles(found)}")
+    complete = found.linked.complete and found.answered
+    # A service that stands in for another lends its first page alone: the next could be the other's again.
+    pmids = call.page.prefix(found.linked.pmids, complete=complete, ceiling=0 if found.failed else None)
     records = await extra(
         call,
         sources.entrez,
         pmids,
         lost="Only PMIDs are returned, NCBI could not give their summaries: use pubmed_fetch_articles for them.",
     )
-    for sentence in _notices(args, found):
+    for sentence in _notices(args, found, more=call.page.more):
         call.notice(sentence)
     return RelatedArticles(
         source_pmid=args.pmid,
@@ -99,8 +101,12 @@ def _related(pmid: str, record: ArticleSummary | None) -> RelatedArticle:
     )
 
 
-def _notices(args: FindRelated, found: Found) -> Iterator[str]:
-    troubles = "; ".join(f"{_SERVICES[name]}: {said}" for name, said in found.failed)
+def _troubles(found: Found) -> str:
+    return "; ".join(f"{_SERVICES[name]}: {said}" for name, said in found.failed)
+
+
+def _notices(args: FindRelated, found: Found, *, more: bool) -> Iterator[str]:
+    troubles = _troubles(found)
     if found.unknown:
         yield (
             f"PMID {args.pmid} is not in PubMed: check it with pubmed_fetch_articles, "
@@ -113,6 +119,11 @@ def _notices(args: FindRelated, found: Found) -> Iterator[str]:
         cause = "NCBI could not answer" if down else _nothing_at_ncbi(args.relationship)
         service, mechanism = _SERVICES[found.provider], _MECHANISMS[found.provider, args.relationship]
         yield f"From {service} ({mechanism}), since {cause}."
+        if found.failed and more:
+            yield (
+                "The next page could be of another service, so there is none: "
+                "raise maxResults, or start again at offset 0 later."
+            )
     elif not found.linked.pmids and found.failed:
         yield f"NCBI lists none; not every other service could be asked ({troubles})."
     elif not found.linked.pmids and args.relationship == "references" and found.source:

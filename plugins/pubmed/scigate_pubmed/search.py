@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
-from scigate import Call, Input, Offset, Page, PageSize, tool
+from scigate import Call, Offset, Page, PageSize, tool
 
+from scigate_pubmed.arguments import Arguments
 from scigate_pubmed.client import Sort
+from scigate_pubmed.echo import echo
 from scigate_pubmed.esearch import WINDOW, SearchAnswer
-from scigate_pubmed.query import DateType, Filters, Species, Term, build, clean, is_blank
+from scigate_pubmed.query import SEARCH_PAGE, DateType, Filters, Species, Term, build, clean, is_blank
 from scigate_pubmed.reasons import BLANK_QUERY, NCBI_REASONS
 from scigate_pubmed.sources import Sources
 from scigate_pubmed.summaries import Summary, brief, extra
@@ -19,35 +21,31 @@ _MOST_SUMMARIES = 50
 Bound = Annotated[str, Field(pattern=_DATE)]
 
 
-class DateLimit(Input):
+class DateLimit(Arguments):
     """A date limit; it holds only with both bounds. An empty bound is no bound."""
 
-    min_date: Bound = Field(description="First date: YYYY, YYYY/MM or YYYY/MM/DD.")
-    max_date: Bound = Field(description="Last date, inclusive; 3000 for no end.")
-    date_type: DateType = Field("pdat", description="pdat published, mdat modified, edat entered into PubMed.")
+    min_date: Bound = Field(description="YYYY[/MM[/DD]].")
+    max_date: Bound = Field(description="Inclusive; 3000 for no end.")
+    date_type: DateType = Field("pdat", description="pdat published, mdat modified, edat entered.")
 
 
-class SearchArticles(Input):
+class SearchArticles(Arguments):
     """A PubMed search."""
 
-    query: Annotated[str, Field(min_length=1)] = Field(
-        description="Words, or PubMed syntax: AND, OR, NOT, quotes, parentheses, tags such as [ti] [tiab] [au] [mh]."
-    )
-    max_results: Annotated[int, PageSize(cap=1000, accepts=1000)] = Field(20, description="Page size.")
-    offset: Annotated[int, Offset(maximum=WINDOW - 1)] = Field(0, description="Position of the first PMID.")
-    sort: Sort = Field("relevance", description="pub_date: newest first. author, journal: A to Z.")
-    date_range: DateLimit | None = None
-    publication_types: list[str] | None = Field(None, description='Any of them, such as "Review".')
-    author: str | None = Field(None, description='Such as "Smith J".')
+    query: Annotated[str, Field(min_length=1)] = Field(description="Tags such as [ti] [tiab] [au] [mh] name a field.")
+    max_results: Annotated[int, PageSize(cap=1000, accepts=1000)] = 20
+    offset: Annotated[int, Offset(maximum=WINDOW - 1)] = 0
+    sort: Sort = Field("relevance", description="pub_date: newest first.")
+    date_range: DateLimit | None = Field(None, description="Holds only with both bounds.")
+    publication_types: list[str] | None = Field(None, description='Any of them, as "Review".')
+    author: str | None = Field(None, description='As "Smith J".')
     journal: str | None = None
-    mesh_terms: list[str] | None = Field(None, description="MeSH headings, all of them required.")
-    language: str | None = Field(None, description='Such as "english".')
-    has_abstract: bool | None = Field(None, description="Only records with an abstract.")
+    mesh_terms: list[str] | None = Field(None, description="All of these headings.")
+    language: str | None = Field(None, description='As "english".')
+    has_abstract: bool | None = Field(None, description="true: only those.")
     free_full_text: bool | None = None
     species: Species | None = Field(None, description="animals: other than man.")
-    summary_count: Annotated[int, Field(ge=0, le=_MOST_SUMMARIES)] = Field(
-        0, description="How many of the page's PMIDs get a summary."
-    )
+    summary_count: Annotated[int, Field(ge=0, le=_MOST_SUMMARIES)] = 0
 
 
 class FoundArticles(Page):
@@ -64,11 +62,10 @@ class FoundArticles(Page):
 
 @tool("pubmed_search_articles", title="Pubmed Search Articles", errors=[*NCBI_REASONS, BLANK_QUERY])
 async def search_articles(args: SearchArticles, sources: Sources, call: Call) -> FoundArticles:
-    """Search PubMed by words or in full PubMed syntax; gives PMIDs, and brief summaries for the first summaryCount.
+    """Search PubMed by words or PubMed syntax; gives PMIDs, and summaries for the first summaryCount.
 
-    Use it to find articles; pubmed_fetch_articles reads them, pubmed_europepmc_search finds preprints. Filters hold for
-    the whole query: any of publicationTypes, all of meshTerms. PubMed reads AND, OR and NOT strictly from left to
-    right, so group with parentheses. Pages end at record 9,999; narrow by dateRange.
+    pubmed_fetch_articles reads the records, pubmed_europepmc_search finds preprints. Filters hold for the whole query.
+    AND, OR and NOT are read from left to right: group with parentheses. Pages end at record 9,999; narrow by dateRange.
     """
     query = clean(args.query)
     if is_blank(query):
@@ -96,12 +93,12 @@ async def search_articles(args: SearchArticles, sources: Sources, call: Call) ->
             f"Summaries are of the first {len(wanted)} of these {len(pmids)} PMIDs; {more} tells of the others."
         )
     return FoundArticles(
-        query=args.query,
+        query=echo(args.query),
         pmids=pmids,
         summaries=[brief(told[pmid]) for pmid in wanted if pmid in told],
         search_url=term.search_url,
         total_count=answer.count,
-        effective_query=term.text,
+        effective_query=echo(term.text),
         applied_filters=filters,
     )
 
@@ -112,6 +109,8 @@ def _filters(args: SearchArticles) -> Filters:
 
 def _notices(args: SearchArticles, term: Term, answer: SearchAnswer) -> Iterator[str]:
     """What a reader must know: dates, the query's repair, fields, phrases, then why nothing was found."""
+    if term.search_url == SEARCH_PAGE:
+        yield "The query is too long for an address: searchUrl leads to PubMed's front page."
     if args.date_range and (sentence := _half_open(args.date_range)):
         yield sentence
     if term.dropped:
@@ -146,4 +145,4 @@ def _half_open(dates: DateLimit) -> str | None:
 
 
 def _listed(texts: tuple[str, ...] | list[str]) -> str:
-    return ", ".join(f'"{text}"' if '"' not in text else text for text in texts)
+    return echo(", ".join(f'"{text}"' if '"' not in text else text for text in texts))
