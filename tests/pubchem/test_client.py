@@ -8,8 +8,9 @@ from urllib.parse import parse_qs
 
 import httpx
 import pytest
-from scigate_pubchem.client import BoundedList, ListedPage, PubChem, Resolution
+from scigate_pubchem.client import PubChem
 from scigate_pubchem.faults import NotFound, PubChemError, SearchRejected, UnexpectedAnswer
+from scigate_pubchem.searches import BoundedList, ListedPage, Resolution
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings" / "pubchem"
 ROOT = "https://pubchem.ncbi.nlm.nih.gov/"
@@ -24,6 +25,7 @@ class Asked:
         self._answers = list(answers)
         http = httpx.AsyncClient(base_url=ROOT, transport=httpx.MockTransport(self._answer))
         self.pubchem = PubChem(http, poll_interval_s=0)
+        self.search = self.pubchem.search
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
@@ -71,14 +73,14 @@ def fault(status: int, code: str = "PUGREST.X", message: str = "m") -> httpx.Res
 async def test_an_identifier_is_one_request(kind: Any, identifier: str, line: str) -> None:
     """In the path where nothing in it can be taken for a path, else in the form; keys in capitals."""
     asked = Asked(cids(7))
-    assert await asked.pubchem.resolve(kind, identifier) == Resolution((7,))
+    assert await asked.search.resolve(kind, identifier) == Resolution((7,))
     assert asked.line == line
 
 
 async def test_a_post_says_that_it_only_reads() -> None:
     """It may then be repeated, cached and shared; and it is a form."""
     asked = Asked(cids(7))
-    await asked.pubchem.resolve("smiles", "CC")
+    await asked.search.resolve("smiles", "CC")
     (request,) = asked.requests
     assert request.extensions["scigate.safe"] is True
     assert request.headers["content-type"] == "application/x-www-form-urlencoded"
@@ -97,14 +99,14 @@ async def test_a_post_says_that_it_only_reads() -> None:
 )
 async def test_an_identifier_leads_somewhere_or_nowhere(answer: httpx.Response, resolution: Resolution) -> None:
     """In PubChem's order, without zeros and repeats; nothing found and unreadable are two things."""
-    assert await Asked(answer).pubchem.resolve("smiles", "CC") == resolution
+    assert await Asked(answer).search.resolve("smiles", "CC") == resolution
 
 
 @pytest.mark.parametrize("answer", [fault(500), fault(503), fault(400, "PUGREST.ServerBusy"), fault(504)])
 async def test_a_failing_lookup_is_no_empty_result(answer: httpx.Response) -> None:
     """It is raised, whatever the status."""
     with pytest.raises(PubChemError):
-        await Asked(answer).pubchem.resolve("smiles", "CC")
+        await Asked(answer).search.resolve("smiles", "CC")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ async def test_a_failing_lookup_is_no_empty_result(answer: httpx.Response) -> No
 async def test_an_answer_of_another_shape_is_no_empty_result(answer: httpx.Response) -> None:
     """It names what is wrong, without the body."""
     with pytest.raises(UnexpectedAnswer) as caught:
-        await Asked(answer).pubchem.resolve("smiles", "CC")
+        await Asked(answer).search.resolve("smiles", "CC")
     assert "<html>" not in str(caught.value)
 
 
@@ -148,7 +150,7 @@ async def test_an_answer_of_another_shape_is_no_empty_result(answer: httpx.Respo
 async def test_a_structure_search_is_bounded(kind: Any, form: Any, query: str, line: str) -> None:
     """Left out, the bound would bring the service's whole match set; the threshold is similarity's alone."""
     asked = Asked(cids(1, 2))
-    assert await asked.pubchem.by_structure(kind, form, query, most=9, threshold=85) == BoundedList((1, 2), True)
+    assert await asked.search.by_structure(kind, form, query, most=9, threshold=85) == BoundedList((1, 2), True)
     assert asked.line == line
 
 
@@ -156,7 +158,7 @@ async def test_a_structure_search_is_bounded(kind: Any, form: Any, query: str, l
 async def test_a_formula_search_is_bounded(other: bool, suffix: str) -> None:
     """The formula is one path segment."""
     asked = Asked(cids(1))
-    await asked.pubchem.by_formula("C6H12/O6", allow_other_elements=other, most=9)
+    await asked.search.by_formula("C6H12/O6", allow_other_elements=other, most=9)
     assert asked.line == f"GET /rest/pug/compound/fastformula/C6H12%2FO6/cids/JSON?MaxRecords=9{suffix}"
 
 
@@ -172,13 +174,13 @@ async def test_a_formula_search_is_bounded(other: bool, suffix: str) -> None:
 )
 async def test_a_list_is_complete_when_it_came_back_short(raw: list[int], found: BoundedList) -> None:
     """Judged before zeros and repeats are dropped; a list over the bound is cut to it."""
-    assert await Asked(cids(*raw)).pubchem.by_formula("X", allow_other_elements=False, most=3) == found
+    assert await Asked(cids(*raw)).search.by_formula("X", allow_other_elements=False, most=3) == found
 
 
 async def test_no_hits_are_an_empty_list() -> None:
     """PubChem says 404 for it."""
     answer = fault(404, "PUGREST.NotFound", "Search returned no hits")
-    found = await Asked(answer).pubchem.by_formula("X", allow_other_elements=False, most=3)
+    found = await Asked(answer).search.by_formula("X", allow_other_elements=False, most=3)
     assert found == BoundedList((), True)
 
 
@@ -188,10 +190,10 @@ async def test_no_hits_are_an_empty_list() -> None:
 async def test_a_query_that_cannot_be_searched_is_rejected(answer: httpx.Response) -> None:
     """It holds what was sent; any other 500 is the server's fault."""
     with pytest.raises(SearchRejected) as caught:
-        await Asked(answer).pubchem.by_structure("similarity", "cid", "1", most=3, threshold=90)
+        await Asked(answer).search.by_structure("similarity", "cid", "1", most=3, threshold=90)
     assert (caught.value.form, caught.value.query) == ("cid", "1")
     with pytest.raises(PubChemError) as other:
-        await Asked(fault(500)).pubchem.by_structure("similarity", "cid", "1", most=3, threshold=90)
+        await Asked(fault(500)).search.by_structure("similarity", "cid", "1", most=3, threshold=90)
     assert not isinstance(other.value, SearchRejected)
 
 
@@ -199,7 +201,7 @@ async def test_a_query_that_cannot_be_searched_is_rejected(answer: httpx.Respons
 async def test_a_search_that_is_not_ready_is_asked_for_again(status: int) -> None:
     """Its key does not carry the bound: it is sent again, and kept here; such looks are never cached."""
     asked = Asked(waiting(status), waiting(status), cids(1, 2, 3, 4))
-    found = await asked.pubchem.by_formula("X", allow_other_elements=False, most=3)
+    found = await asked.search.by_formula("X", allow_other_elements=False, most=3)
     assert found == BoundedList((1, 2, 3), False)
     assert [request.url.raw_path.decode() for request in asked.requests[1:]] == [
         "/rest/pug/compound/listkey/77/cids/JSON?listkey_count=3"
@@ -210,7 +212,7 @@ async def test_a_search_that_is_not_ready_is_asked_for_again(status: int) -> Non
 async def test_an_identifier_that_is_not_ready_is_asked_for_whole() -> None:
     """All its compounds are wanted."""
     asked = Asked(waiting(), cids(1, 2))
-    assert await asked.pubchem.resolve("smiles", "CC") == Resolution((1, 2))
+    assert await asked.search.resolve("smiles", "CC") == Resolution((1, 2))
     assert asked.requests[1].url.raw_path == b"/rest/pug/compound/listkey/77/cids/JSON"
 
 
@@ -218,14 +220,14 @@ async def test_a_search_that_is_never_ready_times_out() -> None:
     """After twenty looks, as a timeout of PubChem."""
     asked = Asked(waiting())
     with pytest.raises(PubChemError) as caught:
-        await asked.pubchem.resolve("smiles", "CC")
+        await asked.search.resolve("smiles", "CC")
     assert (caught.value.fault.status, len(asked.requests)) == (504, 21)
 
 
 async def test_an_assay_s_page_is_read_off_its_stored_list() -> None:
     """One request for the list's size, one for the page; none for a page past the end."""
     asked = Asked(cids(Size=9, ListKey="5"), cids(4, 5, 6))
-    found = await asked.pubchem.assay_compounds(1000, active_only=True, offset=3, size=3)
+    found = await asked.search.assay_compounds(1000, active_only=True, offset=3, size=3)
     assert found == ListedPage(9, (4, 5, 6), 3)
     assert [request.url.raw_path.decode() for request in asked.requests] == [
         "/rest/pug/assay/aid/1000/cids/JSON?cids_type=active&list_return=listkey",
@@ -233,9 +235,9 @@ async def test_an_assay_s_page_is_read_off_its_stored_list() -> None:
     ]
     odd = Asked(cids(Size=9, ListKey="5"), cids(4, 0, 4))
     # What stands for nothing, or stood before, still takes its place in the list: the next page begins after it.
-    assert await odd.pubchem.assay_compounds(1000, active_only=True, offset=3, size=3) == ListedPage(9, (4,), 3)
+    assert await odd.search.assay_compounds(1000, active_only=True, offset=3, size=3) == ListedPage(9, (4,), 3)
     past = Asked(cids(Size=9, ListKey="5"))
-    assert await past.pubchem.assay_compounds(1000, active_only=False, offset=9, size=3) == ListedPage(9, (), 0)
+    assert await past.search.assay_compounds(1000, active_only=False, offset=9, size=3) == ListedPage(9, (), 0)
     assert "cids_type=all" in past.line
 
 
@@ -243,10 +245,10 @@ async def test_an_assay_s_page_is_read_off_its_stored_list() -> None:
 async def test_a_list_that_was_forgotten_is_stored_anew(forgotten: httpx.Response) -> None:
     """Once, and past the cache that still holds the old key."""
     asked = Asked(cids(Size=9, ListKey="5"), forgotten, cids(Size=8, ListKey="6"), cids(1))
-    assert await asked.pubchem.assay_compounds(1000, active_only=True, offset=0, size=1) == ListedPage(8, (1,), 1)
+    assert await asked.search.assay_compounds(1000, active_only=True, offset=0, size=1) == ListedPage(8, (1,), 1)
     assert asked.requests[2].extensions["scigate.cache"] == "refresh"
     with pytest.raises(PubChemError):
-        await Asked(cids(Size=9, ListKey="5"), forgotten, cids(Size=8, ListKey="6"), forgotten).pubchem.assay_compounds(
+        await Asked(cids(Size=9, ListKey="5"), forgotten, cids(Size=8, ListKey="6"), forgotten).search.assay_compounds(
             1000, active_only=True, offset=0, size=1
         )
 
@@ -254,9 +256,9 @@ async def test_a_list_that_was_forgotten_is_stored_anew(forgotten: httpx.Respons
 async def test_an_assay_without_a_list_is_not_found() -> None:
     """Whether there is such an assay its summary tells."""
     with pytest.raises(NotFound):
-        await Asked(fault(404)).pubchem.assay_compounds(1000, active_only=True, offset=0, size=1)
+        await Asked(fault(404)).search.assay_compounds(1000, active_only=True, offset=0, size=1)
     with pytest.raises(UnexpectedAnswer):
-        await Asked(cids(1, 2)).pubchem.assay_compounds(1000, active_only=True, offset=0, size=1)
+        await Asked(cids(1, 2)).search.assay_compounds(1000, active_only=True, offset=0, size=1)
 
 
 def rows(*entries: dict[str, Any]) -> httpx.Response:
@@ -316,7 +318,7 @@ async def test_a_recorded_list_is_read(entry: dict[str, Any]) -> None:
     body = (RECORDINGS / entry["file"]).read_bytes()
     listed = json.loads(body)["IdentifierList"]["CID"]
     answer = httpx.Response(200, content=body, headers={"Content-Type": "application/json"})
-    found = await Asked(answer).pubchem.resolve("smiles", "CC")
+    found = await Asked(answer).search.resolve("smiles", "CC")
     assert found == Resolution(tuple(cid for cid in listed if cid))
 
 

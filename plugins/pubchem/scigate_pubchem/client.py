@@ -1,15 +1,12 @@
-"""PUG REST: one URL built and one answer parsed in each method.
+"""The PubChem client: what PUG REST knows of a compound, assay or other entity, and the clients of its other parts.
 
-Above are the tools; below is an HTTP client whose transport already has quota, retry, cache and deadline.
-Identifiers that PubChem answers with 0 (understood, but not in the database) and repeats are dropped here, once.
+One URL is built and one answer parsed in each method. Above are the tools, below is `pug_rest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, cast
-from urllib.parse import quote
 
 import anyio
 import httpx
@@ -20,50 +17,22 @@ from scigate_pubchem.answers import (
     AnyAnswer,
     AssaySummary,
     InformationAnswer,
-    ListAnswer,
     PropertyAnswer,
     expect_json,
     members,
     read,
 )
 from scigate_pubchem.assaysummary import AssayTable
-from scigate_pubchem.faults import (
-    SEARCH_FAILED,
-    BadRequest,
-    Fault,
-    NotFound,
-    PubChemError,
-    SearchRejected,
-    UnexpectedAnswer,
-    raise_for_fault,
-)
+from scigate_pubchem.faults import BadRequest, NotFound, UnexpectedAnswer
+from scigate_pubchem.pug_rest import PugRest, distinct, segment
 from scigate_pubchem.pug_view import PugView
 from scigate_pubchem.sdq import Sdq
+from scigate_pubchem.searches import POLL_INTERVAL_S, Searches
 
-__all__ = [
-    "AssaySummary",
-    "BoundedList",
-    "EntityType",
-    "IdentifierType",
-    "ListedPage",
-    "PubChem",
-    "Resolution",
-    "StructureSearch",
-    "TargetType",
-]
+__all__ = ["AssaySummary", "EntityType", "PubChem", "TargetType"]
 
-IdentifierType = Literal["name", "smiles", "inchi", "inchikey"]
-StructureSearch = Literal["substructure", "superstructure", "similarity"]
 TargetType = Literal["genesymbol", "proteinname", "geneid", "proteinaccession"]
 EntityType = Literal["assay", "gene", "protein", "taxonomy"]
-
-PUG: Final = "rest/pug"
-READ: Final = {"scigate.safe": True}
-"""These POSTs only read: they may be retried, cached and shared."""
-
-POLL_INTERVAL_S: Final = 1.5
-POLLS: Final = 20
-"""A search that is not ready is asked for at this interval, so often, before it counts as timed out."""
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 """How a PNG file begins."""
@@ -73,12 +42,6 @@ PROPERTIES_BY_GET: Final = 50
 
 RENAMED: Final = {"IsomericSMILES": "SMILES", "CanonicalSMILES": "ConnectivitySMILES"}
 """What PubChem calls two properties since 2025; answers carry the new names whatever was asked."""
-
-_PATHS: Final = {
-    "substructure": "fastsubstructure",
-    "superstructure": "fastsuperstructure",
-    "similarity": "fastsimilarity_2d",
-}
 
 _ENTITIES: Final[Mapping[EntityType, tuple[str, tuple[str, ...]]]] = {
     "assay": ("assay/aid", ("AID",)),
@@ -92,47 +55,6 @@ _LARGE_BODY: Final = 500_000
 """Bytes from which a table is parsed in a thread, so that other calls go on meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
-    """What one identifier led to.
-
-    Attributes:
-        cids: Compounds in PubChem's order of preference; empty when nothing matches.
-        refused: The fault's text when the identifier could not be read at all, else None.
-    """
-
-    cids: tuple[int, ...]
-    refused: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ListedPage:
-    """One page of a list that PubChem keeps.
-
-    Attributes:
-        total: Length of the whole list.
-        cids: Those of the page, without zeros and repeats.
-        taken: How many places of the list the page covers, zeros and repeats included.
-    """
-
-    total: int
-    cids: tuple[int, ...]
-    taken: int
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedList:
-    """The first matches of a search.
-
-    Attributes:
-        cids: Without zeros and repeats.
-        complete: Whether these are all; judged on the raw length, before zeros and repeats were dropped.
-    """
-
-    cids: tuple[int, ...]
-    complete: bool
-
-
 class PubChem:
     """The PubChem client.
 
@@ -141,92 +63,16 @@ class PubChem:
         poll_interval_s: Seconds between two looks at a search that is not ready.
 
     Attributes:
+        search: Searches of compounds.
         view: What third parties say of a compound, by headings.
         sdq: The tables behind PubChem's web pages.
     """
 
     def __init__(self, http: httpx.AsyncClient, *, poll_interval_s: float = POLL_INTERVAL_S) -> None:
-        self._http = http
-        self._poll_interval_s = poll_interval_s
+        self._pug = PugRest(http)
+        self.search = Searches(self._pug, poll_interval_s=poll_interval_s)
         self.view = PugView(http)
         self.sdq = Sdq(http)
-
-    async def resolve(self, kind: IdentifierType, identifier: str) -> Resolution:
-        """Compounds of one identifier. Costs one request.
-
-        Raises:
-            PubChemError: PubChem failed; nothing found and an unreadable identifier are results, not errors.
-        """
-        text = identifier.strip().upper() if kind == "inchikey" else identifier.strip()
-        path = f"{PUG}/compound/{kind}"
-        try:
-            # SMILES, InChI and some names hold slashes: they go into the body, where nothing reads them as a path.
-            if kind == "inchikey" or (kind == "name" and _fits_in_a_path(text)):
-                answer = await self._get(f"{path}/{quote(text, safe='')}/cids/JSON")
-            else:
-                answer = await self._post(f"{path}/cids/JSON", {kind: text})
-            return Resolution(_distinct(await self._cids(answer)))
-        except NotFound:
-            return Resolution(())
-        except BadRequest as error:
-            return Resolution((), refused=error.fault.text)
-
-    async def by_formula(self, formula: str, *, allow_other_elements: bool, most: int) -> BoundedList:
-        """The first `most` compounds of a formula. Costs one request.
-
-        Raises:
-            SearchRejected: It is no formula.
-            PubChemError: PubChem failed.
-        """
-        options: dict[str, str | int] = {"MaxRecords": most}
-        if allow_other_elements:
-            options["AllowOtherElements"] = "true"
-        path = f"{PUG}/compound/fastformula/{quote(formula, safe='')}/cids/JSON"
-        return await self._search("formula", formula, most, self._get(path, options))
-
-    async def by_structure(
-        self, kind: StructureSearch, form: Literal["smiles", "cid"], query: str, *, most: int, threshold: int
-    ) -> BoundedList:
-        """The first `most` compounds of a structure search. Costs one request.
-
-        Args:
-            kind: Which relation to the query.
-            form: How to read the query.
-            query: A SMILES or a CID in digits.
-            most: How many matches to ask for.
-            threshold: Least Tanimoto score in percent; of use to similarity alone.
-
-        Raises:
-            SearchRejected: The query cannot be searched.
-            PubChemError: PubChem failed.
-        """
-        options: dict[str, str | int] = {"MaxRecords": most}
-        if kind == "similarity":
-            options["Threshold"] = threshold
-        path = f"{PUG}/compound/{_PATHS[kind]}/{form}"
-        if form == "cid":
-            asked = self._get(f"{path}/{query}/cids/JSON", options)
-        else:
-            asked = self._post(f"{path}/cids/JSON", {"smiles": query}, options)
-        return await self._search(form, query, most, asked)
-
-    async def assay_compounds(self, aid: int, *, active_only: bool, offset: int, size: int) -> ListedPage:
-        """One page of the compounds that an assay lists. Costs two requests, for further pages one.
-
-        Raises:
-            NotFound: There is no such assay, or none of its compounds is of this kind.
-            PubChemError: PubChem failed.
-        """
-        total, key = await self._assay_list(aid, active_only=active_only)
-        if offset >= total:
-            return ListedPage(total, (), 0)
-        try:
-            page = await self._listed(key, offset, size)
-        except (NotFound, BadRequest):
-            # The service forgets a list after a time that it does not state; a fresh one is asked for once.
-            total, key = await self._assay_list(aid, active_only=active_only, fresh=True)
-            page = await self._listed(key, offset, size)
-        return ListedPage(total, _distinct(page), len(page))
 
     async def assay_summary(self, aid: int) -> AssaySummary | None:
         """An assay's name and counts, or None when there is no such assay. Costs one request."""
@@ -241,10 +87,10 @@ class PubChem:
         """
         namespace = "accession" if kind == "proteinaccession" else kind
         try:
-            answer = await self._get(f"{PUG}/assay/target/{namespace}/{_segment(query)}/aids/JSON")
+            answer = await self._pug.get(f"assay/target/{namespace}/{segment(query)}/aids/JSON")
         except NotFound:
             return ()
-        return _distinct(read(AidAnswer, answer).identifiers.aid)
+        return distinct(read(AidAnswer, answer).identifiers.aid)
 
     async def bioactivity(self, cid: int) -> AssayTable:
         """All that assays found of a compound; an empty table when none tested it. Costs one request.
@@ -253,7 +99,7 @@ class PubChem:
             PubChemError: PubChem failed.
         """
         try:
-            answer = await self._get(f"{PUG}/compound/cid/{cid}/assaysummary/JSON")
+            answer = await self._pug.get(f"compound/cid/{cid}/assaysummary/JSON")
         except NotFound:
             return AssayTable()
         expect_json(answer)
@@ -270,7 +116,7 @@ class PubChem:
             PubChemError: PubChem failed.
         """
         try:
-            found = await self._summaries(kind, _segment(identifier))
+            found = await self._summaries(kind, segment(identifier))
         except (NotFound, BadRequest):
             # Some of these endpoints answer an identifier that does not exist with 400.
             return None
@@ -286,7 +132,7 @@ class PubChem:
             PubChemError: PubChem failed.
         """
         try:
-            found = await self._summaries(kind, ",".join(_segment(identifier) for identifier in identifiers))
+            found = await self._summaries(kind, ",".join(segment(identifier) for identifier in identifiers))
         except (NotFound, BadRequest):
             return None
         return {
@@ -297,7 +143,7 @@ class PubChem:
         }
 
     async def _summaries(self, kind: EntityType, identifiers: str) -> list[dict[str, Any]]:
-        answer = await self._get(f"{PUG}/{_ENTITIES[kind][0]}/{identifiers}/summary/JSON")
+        answer = await self._pug.get(f"{_ENTITIES[kind][0]}/{identifiers}/summary/JSON")
         outer = read(AnyAnswer, answer).root
         summaries = [value for _, inner in members(outer, "Summaries") for _, value in members(inner, "Summary")]
         if not summaries:
@@ -315,9 +161,9 @@ class PubChem:
         listed = ",".join(str(cid) for cid in cids)
         columns = ",".join(asked)
         if len(cids) <= PROPERTIES_BY_GET:
-            answer = await self._get(f"{PUG}/compound/cid/{listed}/property/{columns}/JSON")
+            answer = await self._pug.get(f"compound/cid/{listed}/property/{columns}/JSON")
         else:
-            answer = await self._post(f"{PUG}/compound/cid/property/{columns}/JSON", {"cid": listed})
+            answer = await self._pug.post(f"compound/cid/property/{columns}/JSON", {"cid": listed})
         # Older answers carry the older names; either is read.
         names_of = {**{name: name for name in names}, **asked}
         rows = read(PropertyAnswer, answer).table.rows
@@ -337,9 +183,9 @@ class PubChem:
         listed = ",".join(str(cid) for cid in cids)
         try:
             if len(cids) <= PROPERTIES_BY_GET:
-                answer = await self._get(f"{PUG}/compound/cid/{listed}/synonyms/JSON")
+                answer = await self._pug.get(f"compound/cid/{listed}/synonyms/JSON")
             else:
-                answer = await self._post(f"{PUG}/compound/cid/synonyms/JSON", {"cid": listed})
+                answer = await self._pug.post("compound/cid/synonyms/JSON", {"cid": listed})
         except NotFound:
             return {}
         found = read(InformationAnswer, answer).of("Synonym")
@@ -368,7 +214,7 @@ class PubChem:
             NotFound: There is no such compound.
             PubChemError: PubChem failed.
         """
-        answer = await self._get(f"{PUG}/compound/cid/{cid}/PNG", {"image_size": size})
+        answer = await self._pug.get(f"compound/cid/{cid}/PNG", {"image_size": size})
         if not answer.content.startswith(PNG):
             raise UnexpectedAnswer("it is no PNG image")
         return answer.content
@@ -380,87 +226,12 @@ class PubChem:
             NotFound: It has no conformer, or there is no such compound.
             PubChemError: PubChem failed.
         """
-        answer = await self._get(f"{PUG}/compound/cid/{cid}/record/SDF", {"record_type": "3d"})
+        answer = await self._pug.get(f"compound/cid/{cid}/record/SDF", {"record_type": "3d"})
         return answer.text
 
     async def _listed_of(self, cid: int, operation: str, name: str) -> list[Any]:
         try:
-            answer = await self._get(f"{PUG}/compound/cid/{cid}/{operation}/JSON")
+            answer = await self._pug.get(f"compound/cid/{cid}/{operation}/JSON")
         except NotFound:
             return []
         return read(InformationAnswer, answer).of(name).get(cid, [])
-
-    async def _assay_list(self, aid: int, *, active_only: bool, fresh: bool = False) -> tuple[int, str]:
-        options = {"cids_type": "active" if active_only else "all", "list_return": "listkey"}
-        extensions = {"scigate.cache": "refresh"} if fresh else None
-        answer = await self._get(f"{PUG}/assay/aid/{aid}/cids/JSON", options, extensions=extensions)
-        listed = read(ListAnswer, answer).identifiers
-        if listed is None or listed.size is None or listed.list_key is None:
-            raise UnexpectedAnswer("an assay's list has no Size and ListKey")
-        return listed.size, listed.list_key
-
-    async def _listed(self, key: str, start: int, count: int) -> list[int]:
-        options = {"listkey_start": start, "listkey_count": count}
-        answer = await self._get(f"{PUG}/compound/listkey/{quote(key, safe='')}/cids/JSON", options)
-        return await self._cids(answer, most=count)
-
-    async def _search(self, form: str, query: str, most: int, asked: Any) -> BoundedList:
-        try:
-            raw = await self._cids(await asked, most=most)
-        except NotFound:
-            raw = []
-        except PubChemError as error:
-            if error.fault.message == SEARCH_FAILED or isinstance(error, BadRequest):
-                raise SearchRejected(error.fault, form, query) from error
-            raise
-        return BoundedList(_distinct(raw), complete=len(raw) < most)
-
-    async def _cids(self, response: httpx.Response, most: int | None = None) -> list[int]:
-        """The raw CIDs of an answer, polled for while the service is still searching.
-
-        A list key does not carry the bound of the request that made it: it is sent again, and kept here.
-        """
-        answer = read(ListAnswer, response)
-        for _ in range(POLLS):
-            if answer.waiting is None:
-                break
-            await anyio.sleep(self._poll_interval_s)
-            path = f"{PUG}/compound/listkey/{quote(answer.waiting.list_key, safe='')}/cids/JSON"
-            options = {} if most is None else {"listkey_count": most}
-            answer = read(ListAnswer, await self._get(path, options, extensions={"scigate.cache": False}))
-        if answer.waiting is not None:
-            raise PubChemError(Fault(504, "PUGREST.Timeout", "The search was not ready after all polls"))
-        if answer.identifiers is None:
-            raise UnexpectedAnswer("there is neither IdentifierList nor Waiting in it")
-        return answer.identifiers.cid[:most]
-
-    async def _get(
-        self,
-        path: str,
-        options: Mapping[str, str | int] | None = None,
-        *,
-        extensions: Mapping[str, Any] | None = None,
-    ) -> httpx.Response:
-        response = await self._http.get(path, params=options or None, extensions=dict(extensions or {}))
-        raise_for_fault(response)
-        return response
-
-    async def _post(
-        self, path: str, form: Mapping[str, str], options: Mapping[str, str | int] | None = None
-    ) -> httpx.Response:
-        response = await self._http.post(path, params=options or None, data=dict(form), extensions=dict(READ))
-        raise_for_fault(response)
-        return response
-
-
-def _fits_in_a_path(text: str) -> bool:
-    return len(text) <= 500 and not any(sign in text for sign in "/\\") and text.strip(".") != ""
-
-
-def _distinct(cids: Iterable[int]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(cid for cid in cids if cid > 0))
-
-
-def _segment(text: str) -> str:
-    """Text as one segment of a path; dots alone would be read as a direction."""
-    return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")

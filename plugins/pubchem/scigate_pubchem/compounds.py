@@ -9,8 +9,9 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import AfterValidator, Field, model_validator
 from scigate import Batch, Call, Code, Input, Offset, Page, PageSize, Reason, Record, tool
 
-from scigate_pubchem.client import BoundedList, IdentifierType, ListedPage, PubChem, Resolution, StructureSearch
+from scigate_pubchem.client import PubChem
 from scigate_pubchem.faults import SEARCH_QUERY_REJECTED, NotFound
+from scigate_pubchem.searches import BoundedList, IdentifierType, ListedPage, Resolution, StructureSearch
 
 __all__ = ["search_compounds"]
 
@@ -219,7 +220,7 @@ async def _by_identifier(args: SearchCompounds, pubchem: PubChem, call: Call) ->
         raise MISSING_IDENTIFIER_ARGS.error(f"searchType is identifier, but {missing} is missing.")
 
     async def resolve(identifier: str) -> Resolution:
-        return await pubchem.resolve(kind, identifier)
+        return await pubchem.search.resolve(kind, identifier)
 
     looked_up = await call.each(identifiers, resolve)
     refused = [(identifier, found.refused) for identifier, found in looked_up if found.refused]
@@ -266,7 +267,7 @@ async def _by_formula(args: SearchCompounds, pubchem: PubChem, call: Call) -> Co
         raise MISSING_FORMULA.error("searchType is formula, but formula is missing or blank.")
 
     async def search(most: int) -> BoundedList:
-        return await pubchem.by_formula(formula, allow_other_elements=args.allow_other_elements, most=most)
+        return await pubchem.search.by_formula(formula, allow_other_elements=args.allow_other_elements, most=most)
 
     advice = "" if args.allow_other_elements else ", or set allowOtherElements"
     return await _bounded(args, call, search, f"No compound has the formula {formula!r}: check its Hill order{advice}.")
@@ -283,7 +284,7 @@ async def _by_structure(args: SearchCompounds, pubchem: PubChem, call: Call) -> 
     written = str(int(query)) if form == "cid" else query
 
     async def search(most: int) -> BoundedList:
-        return await pubchem.by_structure(kind, form, written, most=most, threshold=round(args.threshold))
+        return await pubchem.search.by_structure(kind, form, written, most=most, threshold=round(args.threshold))
 
     advice = {
         "substructure": "use a smaller query structure",
@@ -319,7 +320,7 @@ async def _by_assay(args: SearchCompounds, pubchem: PubChem, call: Call) -> Comp
     if args.aid is None:
         raise MISSING_AID.error("searchType is assay, but aid is missing.")
     try:
-        found = await pubchem.assay_compounds(
+        found = await pubchem.search.assay_compounds(
             args.aid, active_only=args.active_only, offset=args.offset, size=args.max_results
         )
     except NotFound:
