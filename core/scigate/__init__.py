@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from scigate.arguments import Batch, Cap, Input, Offset, PageSize, Sensitive
     from scigate.call import LOCAL, Call, Caller
+    from scigate.dialogue import Answer, Dialogue, InputRequest, InputRequired
     from scigate.envelope import Envelope, Rendered
     from scigate.failure import Code, Failure, FailureError, Reason
     from scigate.hookspecs import hookimpl
@@ -33,6 +34,7 @@ API_VERSION: Final = "1.0"
 _HOMES: Final = {
     "scigate.arguments": ("Batch", "Cap", "Input", "Offset", "PageSize", "Sensitive"),
     "scigate.call": ("LOCAL", "Call", "Caller"),
+    "scigate.dialogue": ("Answer", "Dialogue", "InputRequest", "InputRequired"),
     "scigate.envelope": ("Envelope", "Rendered"),
     "scigate.failure": ("Code", "Failure", "FailureError", "Reason"),
     "scigate.hookspecs": ("hookimpl",),
@@ -51,6 +53,7 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 __all__ = [
     "API_VERSION",
     "LOCAL",
+    "Answer",
     "Audio",
     "Batch",
     "Call",
@@ -60,6 +63,7 @@ __all__ = [
     "Code",
     "Contents",
     "DeadlineExceeded",
+    "Dialogue",
     "Embedded",
     "Envelope",
     "Example",
@@ -68,6 +72,8 @@ __all__ = [
     "Host",
     "Image",
     "Input",
+    "InputRequest",
+    "InputRequired",
     "Lifetime",
     "Offset",
     "Output",

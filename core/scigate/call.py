@@ -10,8 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import anyio
+from pydantic import BaseModel
 
 from scigate.clock import Clock
+from scigate.dialogue import Answer, Dialogue, InputRequest, Transcript
 from scigate.failure import Failure
 from scigate.output import CappedInput
 from scigate.paging import PageWindow
@@ -25,6 +27,7 @@ __all__ = ["LOCAL", "Call", "Caller", "ProgressSink"]
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 ProgressSink = Callable[[float, float | None, str | None], Awaitable[None]]
 """Takes (done, total, message): `done` grows from call to call, `total` is in the same unit or None."""
@@ -102,6 +105,7 @@ class Call:
         notices: Sentences for the reader of the result, in order.
         meaning: What an exception of the provider or of an upstream means, as a failure; None for a fault of code.
         rule: The rule that decided that the call may be made or not; None where there are no rules.
+        dialogue: What the client sent along, so that it can be asked.
         state: What one provider's policy, handlers and envelope leave for each other, by names that begin with the
             provider's; core reads none of it.
     """
@@ -122,6 +126,8 @@ class Call:
     rule: str | None = None
     meaning: Callable[[Exception], Failure | None] = _unknown
     progress_sink: ProgressSink | None = None
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    transcript: Transcript | None = None
     state: dict[str, object] = field(default_factory=dict[str, object])
 
     @property
@@ -138,6 +144,44 @@ class Call:
         """Report progress to a client that asked for it; costs nothing otherwise."""
         if self.progress_sink is not None:
             await self.progress_sink(done, total, message)
+
+    def may_ask(self, request: InputRequest) -> bool:
+        """Whether the client can be asked this."""
+        return self.dialogue.capabilities is not None and not self.dialogue.lacks({"": request})
+
+    async def ask(self, requests: Mapping[str, InputRequest]) -> dict[str, dict[str, Any]]:
+        """Ask the client, and get its answers as they are on the wire, by the keys of the questions.
+
+        Where an answer is missing the run ends here; the client answers, and the handler runs again from its start, to
+        get past this point. So whatever stands before an `ask` is done once in each round: what it asks an upstream
+        comes from the cache then, but what has an effect belongs after it. Keys are unique within a call; an answer
+        counts for the question as it was asked, and a question whose words have changed is asked anew.
+
+        Raises:
+            FailureError: The client cannot be asked (`input_unavailable`, see `may_ask`), or its answers are over 64
+                KiB (`input_too_large`).
+        """
+        return self._opened().ask(requests)
+
+    async def elicit(self, key: str, message: str, model: type[ModelT]) -> Answer[ModelT]:
+        """Have a person fill in a form, with all that is said of `ask`.
+
+        Args:
+            key: Unique within a call.
+            message: What the person reads above the form.
+            model: The form: a flat model of texts, numbers, truth values, choices of texts and lists of choices. What
+                does not fit it is asked for again.
+
+        Raises:
+            FailureError: As `ask`.
+            TypeError: The model is not flat.
+        """
+        return self._opened().elicit(key, message, model)
+
+    def _opened(self) -> Transcript:
+        if self.transcript is None:
+            self.transcript = Transcript(self.dialogue)
+        return self.transcript
 
     async def each(
         self, items: Sequence[ItemT], function: Callable[[ItemT], Awaitable[ResultT]], *, apart: bool = False

@@ -87,7 +87,7 @@ class Catalogue:
     tools: dict[str, ServedTool] = field(default_factory=dict[str, ServedTool])
     _owners: dict[str, str] = field(default_factory=dict[str, str])
     _resources: dict[str, tuple[Resource, Proceed]] = field(default_factory=dict[str, tuple[Resource, Proceed]])
-    _prompts: dict[str, Prompt] = field(default_factory=dict[str, Prompt])
+    _prompts: dict[str, tuple[Prompt, Proceed]] = field(default_factory=dict[str, tuple[Prompt, Proceed]])
 
     def add(
         self,
@@ -135,7 +135,7 @@ class Catalogue:
             if prompt.name in self._prompts:
                 refused.append(f"prompt {prompt.name} is served by another provider already")
                 continue
-            self._prompts[prompt.name] = prompt
+            self._prompts[prompt.name] = (prompt, run(prompt))
             self.prompts.append(prompt_definition(prompt))
         self.examples += [
             Example(title=example.title, tool=prefix + example.tool, arguments=example.arguments, pages=example.pages)
@@ -145,12 +145,13 @@ class Catalogue:
         return names, refused
 
     def operations(self) -> dict[str, Operation]:
-        """The tools and the resources by their names."""
-        resources = {resource.name: resource for resource, _ in self._resources.values()}
-        return {**resources, **{name: served.tool for name, served in self.tools.items()}}
+        """The tools, resources and prompts by their names; a tool's goes before another's."""
+        found: dict[str, Operation] = {name: prompt for name, (prompt, _) in self._prompts.items()}
+        found |= {resource.name: resource for resource, _ in self._resources.values()}
+        return found | {name: served.tool for name, served in self.tools.items()}
 
     def operation(self, name: str) -> Operation:
-        """A tool, or a resource by its name.
+        """A tool, a resource or a prompt by its name.
 
         Raises:
             UnknownTool: There is none of this name.
@@ -178,8 +179,8 @@ class Catalogue:
                 return resource, variables, run
         raise UnknownResource(uri, self._resources)
 
-    def prompt(self, name: str) -> Prompt:
-        """A prompt.
+    def prompt(self, name: str) -> tuple[Prompt, Proceed]:
+        """A prompt, and what runs it.
 
         Raises:
             UnknownPrompt: No prompt has this name.
@@ -195,7 +196,7 @@ class Catalogue:
         Raises:
             UnknownPrompt: No prompt has this name.
         """
-        model = self.prompt(prompt).input_model
+        model = self.prompt(prompt)[0].input_model
         fields = {field.alias or name: field for name, field in model.model_fields.items()}
         field = fields.get(argument)
         allowed: tuple[object, ...] = get_args(field.annotation) if field is not None else ()

@@ -17,6 +17,8 @@ upstream_invalid_response  -32070  the upstream's answer is cut off, of another 
 upstream_rejected          -32007  the upstream refused the request as wrong
 provider_unavailable       -32000  the tool's provider is quarantined, or the gateway is shutting down
 forbidden                  -32005  a rule does not let this caller make this call
+input_unavailable          -32007  the call has to ask its client something, and the client cannot be asked
+input_too_large            -32070  what the client has answered is more than it can carry to the next round
 result_too_large           -32070  the result is over the gateway's size limit
 internal_error             -32603  a fault of the gateway or of the provider's code
 =========================  ======  ==========================================================================
@@ -191,6 +193,19 @@ FORBIDDEN: Final = Reason(
     "a rule does not let this caller make this call",
     "Use another tool, or ask the gateway's operator for access.",
 )
+INPUT_UNAVAILABLE: Final = Reason(
+    "input_unavailable",
+    Code.VALIDATION_ERROR,
+    "the call has to ask its client something, and the client cannot be asked",
+    "Use a tool that asks nothing, or tell the user to call from a client that can be asked "
+    "(MCP 2026-07-28, or over stdio, with elicitation).",
+)
+INPUT_TOO_LARGE: Final = Reason(
+    "input_too_large",
+    Code.SERIALIZATION_ERROR,
+    "what the client has answered is more than it can carry to the next round",
+    "Send the call again and answer more briefly.",
+)
 RESULT_TOO_LARGE: Final = Reason(
     "result_too_large",
     Code.SERIALIZATION_ERROR,
@@ -216,6 +231,8 @@ CORE_REASONS: Final = (
     UPSTREAM_REJECTED,
     PROVIDER_UNAVAILABLE,
     FORBIDDEN,
+    INPUT_UNAVAILABLE,
+    INPUT_TOO_LARGE,
     RESULT_TOO_LARGE,
     INTERNAL_ERROR,
 )

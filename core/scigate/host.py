@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
-from typing import Any, Final, Self
+from typing import Any, Final, Self, overload
 from urllib.parse import unquote
 
 import httpx
@@ -24,16 +24,16 @@ from scigate.call import Call, Caller, ProgressSink
 from scigate.catalogue import Catalogue, UnknownTool
 from scigate.clock import Clock, SystemClock
 from scigate.definition import tool_definition
+from scigate.dialogue import Dialogue, InputRequired
 from scigate.failure import Failure
 from scigate.holdings import Holdings
 from scigate.metrics import Standing, Telemetry
-from scigate.operation import Contents, Operation, Prompt, PromptText
+from scigate.operation import Contents, Operation, Prompt, PromptText, Saying
 from scigate.output import structured
 from scigate.policy import Policy, Proceed, chain, core_policies, in_order
 from scigate.policy.access import Access
 from scigate.policy.handler import handler_step
 from scigate.policy.record import Recorder
-from scigate.policy.validate import refusal
 from scigate.providers import Provider, ProviderStatus, Registry, close_client, installed, plugin_of, reason_text
 from scigate.reply import Reading, Reply, reply_to
 from scigate.rules import Decision, Rules, Verdict
@@ -236,16 +236,41 @@ class Host:
         ]
         return "\n".join(lines)
 
+    @overload
     async def call(
         self, name: str, arguments: Mapping[str, Any] | None, caller: Caller, *, progress: ProgressSink | None = None
-    ) -> Reply:
+    ) -> Reply: ...
+
+    @overload
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        caller: Caller,
+        *,
+        progress: ProgressSink | None = None,
+        dialogue: Dialogue | None,
+    ) -> Reply | InputRequired: ...
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        caller: Caller,
+        *,
+        progress: ProgressSink | None = None,
+        dialogue: Dialogue | None = None,
+    ) -> Reply | InputRequired:
         """Call a tool; whatever goes wrong inside comes back as a failure.
+
+        Where the client has to answer first, the same call is made again with its answers.
 
         Args:
             name: The tool's name, prefix included.
             arguments: Its arguments as they are on the wire.
             caller: Who calls.
             progress: Takes the handler's progress reports.
+            dialogue: What the client sent along, so that it can be asked; None where it cannot.
 
         Raises:
             UnknownTool: No tool has this name.
@@ -256,20 +281,23 @@ class Host:
                 unknown = {"caller": caller.id, "tool": name[:200], "outcome": "failure", "reason": "unknown_tool"}
                 self._holdings.audit.write({"event": "call", **unknown})
             raise UnknownTool(name, [known for known in self.catalogue.tools if self.rules.may_call(caller, known)])
-        call = self.begin(served.tool, arguments or {}, caller, progress)
+        call = self.begin(served.tool, arguments or {}, caller, progress, dialogue)
         outcome = await served.run(call)
-        return reply_to(call, outcome, served.envelope)
+        return outcome if isinstance(outcome, InputRequired) else reply_to(call, outcome, served.envelope)
 
-    async def read(self, uri: str, caller: Caller) -> Reading:
-        """Read a resource.
+    async def read(self, uri: str, caller: Caller, *, dialogue: Dialogue | None = None) -> Reading | InputRequired:
+        """Read a resource; a client that has to answer first reads it again with its answers.
 
         Raises:
             UnknownResource: No resource has this URI.
             ReadFailed: It could not be read.
         """
         resource, variables, run = self.catalogue.resource(uri)
-        call = self.begin(resource, {name: unquote(value) for name, value in variables.items()}, caller)
+        given = {name: unquote(value) for name, value in variables.items()}
+        call = self.begin(resource, given, caller, dialogue=dialogue)
         outcome = await run(call)
+        if isinstance(outcome, InputRequired):
+            return outcome
         if isinstance(outcome, Failure):
             raise ReadFailed(outcome)
         output = outcome.output
@@ -277,19 +305,23 @@ class Host:
             return Reading(uri, resource.mime_type, output.text, output.blob)
         return Reading(uri, resource.mime_type, json.dumps(structured(output), ensure_ascii=False))
 
-    def prompt(self, name: str, arguments: Mapping[str, str] | None) -> tuple[Prompt, PromptText]:
-        """Make a prompt's text, or its parts.
+    async def prompt(
+        self, name: str, arguments: Mapping[str, str] | None, caller: Caller, *, dialogue: Dialogue | None = None
+    ) -> tuple[Prompt, PromptText] | InputRequired:
+        """Make a prompt's text, or its parts; a client that has to answer first asks for it again with its answers.
 
         Raises:
             UnknownPrompt: No prompt has this name.
-            ReadFailed: An argument is missing, unknown or wrong.
+            ReadFailed: An argument is missing, unknown or wrong, or the prompt could not be made.
         """
-        found = self.catalogue.prompt(name)
-        try:
-            values = found.input_model.model_validate(dict(arguments or {}))
-        except ValidationError as error:
-            raise ReadFailed(refusal(name, found.input_model, error)) from error
-        return found, found.render(values)
+        found, run = self.catalogue.prompt(name)
+        outcome = await run(self.begin(found, arguments or {}, caller, dialogue=dialogue))
+        if isinstance(outcome, InputRequired):
+            return outcome
+        if isinstance(outcome, Failure):
+            raise ReadFailed(outcome)
+        assert isinstance(outcome.output, Saying)
+        return found, outcome.output.said
 
     def begin(
         self,
@@ -297,6 +329,7 @@ class Host:
         arguments: Mapping[str, Any],
         caller: Caller,
         progress: ProgressSink | None = None,
+        dialogue: Dialogue | None = None,
     ) -> Call:
         """A call at its start, its deadline running."""
         now = self.clock.monotonic()
@@ -310,6 +343,7 @@ class Host:
             deadline=now + (operation.deadline_s or self.settings.deadline_s),
             usage=Usage(),
             progress_sink=progress,
+            dialogue=dialogue or Dialogue(),
         )
 
     async def _start(self, candidates: Mapping[str, object], ready: list[Provider], required: Collection[str]) -> None:

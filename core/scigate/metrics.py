@@ -19,7 +19,7 @@ from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
 from scigate.call import Call
 from scigate.clock import Clock
-from scigate.failure import Failure
+from scigate.output import Success
 from scigate.upstream import UpstreamStatus
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Metrics:
         outcome = "cancelled"
         try:
             result = await steps
-            outcome = result.reason if isinstance(result, Failure) else "ok"
+            outcome = "ok" if isinstance(result, Success) else result.reason
             return result
         except Exception:
             outcome = "internal_error"

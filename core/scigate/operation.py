@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, cast, get_type_hints
 
 from pydantic import BaseModel
 
@@ -19,7 +19,19 @@ from scigate.call import Call
 from scigate.failure import Reason
 from scigate.output import Embedded, Image, Output, Page, Success
 
-__all__ = ["Contents", "Example", "Operation", "Prompt", "PromptText", "Resource", "Tool", "prompt", "resource", "tool"]
+__all__ = [
+    "Contents",
+    "Example",
+    "Operation",
+    "Prompt",
+    "PromptText",
+    "Resource",
+    "Saying",
+    "Tool",
+    "prompt",
+    "resource",
+    "tool",
+]
 
 # The first two parameters are the author's own types; what they are is read from the annotations, and checked.
 Handler = Callable[[Any, Any, Call], Awaitable[BaseModel | Success]]
@@ -135,23 +147,15 @@ PromptText = str | Sequence[str | Image | Embedded]
 """What a prompt says: one text, or parts in their order."""
 
 
+class Saying(BaseModel):
+    """What a prompt's handler gives."""
+
+    said: Any
+
+
 @dataclass(frozen=True, kw_only=True)
-class Prompt:
-    """An MCP prompt.
-
-    Attributes:
-        name: The name that a client gives.
-        title: A short name for people.
-        description: What it is for.
-        input_model: Arguments; each is text on the wire.
-        render: `(arguments) -> text` of the one user message, or its parts, a message each.
-    """
-
-    name: str
-    title: str
-    description: str
-    input_model: type[Input]
-    render: Callable[[Any], PromptText]
+class Prompt(Operation):
+    """An MCP prompt; its handler gives a `Saying`, and each of its arguments is text on the wire."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,8 +260,14 @@ def resource(
     return make
 
 
-def prompt(name: str, *, title: str) -> Callable[[Callable[[Any], PromptText]], Prompt]:
+PromptFunction = Callable[[Any], PromptText] | Callable[[Any, Any, Call], Awaitable[PromptText]]
+
+
+def prompt(name: str, *, title: str, errors: Iterable[Reason] = ()) -> Callable[[PromptFunction], Prompt]:
     """Make a `Prompt` of a function `(arguments) -> text`, or a sequence of texts, images and embedded resources.
+
+    An async function `(arguments, client, call) -> text` may ask its upstream and the user, as a tool's handler may.
+    Either runs through the policies; a rule is about it by the prompt's name.
 
     Example:
         >>> @prompt("mylab_plan", title="Plan an assay")
@@ -266,12 +276,31 @@ def prompt(name: str, *, title: str) -> Callable[[Callable[[Any], PromptText]], 
         ...     return f"Plan an assay of {args.sample}."
     """
 
-    def make(function: Callable[[Any], PromptText]) -> Prompt:
+    def make(function: PromptFunction) -> Prompt:
+        takes_call = inspect.iscoroutinefunction(function)
         parameters = list(inspect.signature(function).parameters)
         takes = get_type_hints(function).get(parameters[0]) if parameters else None
-        if not (isinstance(takes, type) and issubclass(takes, Input)):
-            raise TypeError(f"{function.__name__} takes one argument, annotated with an Input model")
-        return Prompt(name=name, title=title, description=_description(function), input_model=takes, render=function)
+        if not (isinstance(takes, type) and issubclass(takes, Input)) or len(parameters) != (3 if takes_call else 1):
+            raise TypeError(
+                f"{function.__name__} takes one argument, annotated with an Input model, or is async and takes the "
+                "three of a tool"
+            )
+
+        async def handler(arguments: Any, client: Any, call: Call) -> Saying:
+            if not takes_call:
+                return Saying(said=cast("Callable[[Any], PromptText]", function)(arguments))
+            say = cast("Callable[[Any, Any, Call], Awaitable[PromptText]]", function)
+            return Saying(said=await say(arguments, client, call))
+
+        return Prompt(
+            name=name,
+            title=title,
+            description=_description(function),
+            input_model=takes,
+            output_model=Saying,
+            handler=handler,
+            errors=tuple(errors),
+        )
 
     return make
 

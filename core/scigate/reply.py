@@ -38,12 +38,14 @@ class Reply:
         content: MCP content blocks as dicts, the text first.
         is_error: Whether the call failed.
         meta: For the result's `_meta`: the call's id and what it cost upstream.
+        failure: Why it failed; None for a result.
     """
 
     structured: Json
     content: list[Json]
     is_error: bool
     meta: Json
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _succeeded(call: Call, outcome: Success, envelope: Envelope) -> Reply:
 
 def _failed(call: Call, failure: Failure, envelope: Envelope) -> Reply:
     rendered = envelope.failure(call, failure)
-    return Reply(rendered.structured, [content_block(rendered.text)], True, _meta(call))
+    return Reply(rendered.structured, [content_block(rendered.text)], True, _meta(call), failure)
 
 
 def content_block(part: str | Image | Audio | Embedded) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from scigate import (
     Audio,
     Call,
@@ -17,6 +17,7 @@ from scigate import (
     Embedded,
     Image,
     Input,
+    InputRequest,
     Output,
     Reason,
     Success,
@@ -107,6 +108,97 @@ async def logging_tool(args: Nothing, client: object, call: Call) -> Said:
     return Said(text="Not logged to the client.")
 
 
+class Named(BaseModel):
+    name: str
+
+
+class Coloured(BaseModel):
+    color: str
+
+
+class Confirmed(BaseModel):
+    ok: bool
+
+
+class InContext(BaseModel):
+    context: str
+
+
+NAME = InputRequest.form("What is your name?", Named)
+ROOTS = InputRequest("roots/list")
+
+
+def sampling(text: str, max_tokens: int) -> InputRequest:
+    messages = [{"role": "user", "content": {"type": "text", "text": text}}]
+    return InputRequest("sampling/createMessage", {"messages": messages, "maxTokens": max_tokens})
+
+
+@tool("test_input_required_result_elicitation", title="Form")
+async def asks_by_form(args: Nothing, client: object, call: Call) -> Said:
+    """Greet by name."""
+    answer = await call.elicit("user_name", "What is your name?", Named)
+    return Said(text=f"Hello, {answer.values.name}!" if answer.values else "Hello!")
+
+
+@tool("test_input_required_result_sampling", title="Sampling")
+async def asks_the_model(args: Nothing, client: object, call: Call) -> Said:
+    """Have the client's model answer."""
+    answers = await call.ask({"capital_question": sampling("What is the capital of France?", 100)})
+    return Said(text=answers["capital_question"]["content"]["text"])
+
+
+@tool("test_input_required_result_list_roots", title="Roots")
+async def asks_for_roots(args: Nothing, client: object, call: Call) -> Said:
+    """Name the client's roots."""
+    answers = await call.ask({"client_roots": ROOTS})
+    return Said(text=", ".join(root["uri"] for root in answers["client_roots"]["roots"]))
+
+
+@tool("test_input_required_result_request_state", title="State")
+async def asks_with_state(args: Nothing, client: object, call: Call) -> Said:
+    """Say that the state came back."""
+    await call.elicit("confirm", "Please confirm", Confirmed)
+    return Said(text="state-ok")
+
+
+@tool("test_input_required_result_tampered_state", title="Tampered state")
+async def refuses_tampering(args: Nothing, client: object, call: Call) -> Said:
+    """Say that the state came back unchanged."""
+    await call.elicit("confirm", "Please confirm", Confirmed)
+    return Said(text="state-ok")
+
+
+@tool("test_input_required_result_multiple_inputs", title="Several questions")
+async def asks_at_once(args: Nothing, client: object, call: Call) -> Said:
+    """Ask in three ways at once."""
+    greeting = sampling("Generate a greeting", 50)
+    answers = await call.ask({"user_name": NAME, "greeting": greeting, "client_roots": ROOTS})
+    return Said(text=", ".join(sorted(answers)))
+
+
+@tool("test_input_required_result_multi_round", title="Several rounds")
+async def asks_twice(args: Nothing, client: object, call: Call) -> Said:
+    """Ask, and ask again."""
+    name = await call.elicit("step1", "Step 1: What is your name?", Named)
+    colour = await call.elicit("step2", "Step 2: What is your favorite color?", Coloured)
+    return Said(text=f"{name.values} {colour.values}")
+
+
+@tool("test_input_required_result_capabilities", title="What the client can be asked")
+async def asks_what_it_may(args: Nothing, client: object, call: Call) -> Said:
+    """Ask only what the client declares."""
+    questions = {"user_name": NAME, "greeting": sampling("Generate a greeting", 50)}
+    answers = await call.ask({key: question for key, question in questions.items() if call.may_ask(question)})
+    return Said(text=", ".join(sorted(answers)))
+
+
+@tool("test_missing_capability", title="Missing capability")
+async def needs_sampling(args: Nothing, client: object, call: Call) -> Said:
+    """Ask whether the client can be asked or not."""
+    await call.ask({"greeting": sampling("Generate a greeting", 50)})
+    return Said(text="Sampled.")
+
+
 @resource("test://static-text", name="static_text", title="Text", mime_type="text/plain")
 async def static_text(args: Nothing, client: object, call: Call) -> Contents:
     """A text."""
@@ -159,6 +251,13 @@ def prompt_with_image(args: Nothing) -> list[str | Image | Embedded]:
     return [RED_DOT, "Please analyze the image above."]
 
 
+@prompt("test_input_required_result_prompt", title="Prompt that asks")
+async def prompt_that_asks(args: Nothing, client: object, call: Call) -> str:
+    """A text in a context that is asked for."""
+    answer = await call.elicit("user_context", "What context should the prompt use?", InContext)
+    return f"In the context of {answer.values.context if answer.values else 'nothing'}."
+
+
 @hookimpl
 def register_tools() -> list[object]:
     return [
@@ -171,6 +270,15 @@ def register_tools() -> list[object]:
         with_progress,
         streaming,
         logging_tool,
+        asks_by_form,
+        asks_the_model,
+        asks_for_roots,
+        asks_with_state,
+        refuses_tampering,
+        asks_at_once,
+        asks_twice,
+        asks_what_it_may,
+        needs_sampling,
     ]
 
 
@@ -181,4 +289,4 @@ def register_resources() -> list[object]:
 
 @hookimpl
 def register_prompts() -> list[object]:
-    return [simple_prompt, prompt_with_arguments, prompt_with_embedded_resource, prompt_with_image]
+    return [simple_prompt, prompt_with_arguments, prompt_with_embedded_resource, prompt_with_image, prompt_that_asks]

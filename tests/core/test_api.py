@@ -17,9 +17,22 @@ HOOKS = [
 def test_the_exported_names_are_these() -> None:
     """A name less breaks providers; a name more must be kept for ever."""
     assert scigate.__all__ == [
-        *("API_VERSION", "LOCAL", "Audio", "Batch", "Call", "Caller", "Cap", "CircuitOpen", "Code", "Contents"),
+        *(
+            "API_VERSION",
+            "LOCAL",
+            "Answer",
+            "Audio",
+            "Batch",
+            "Call",
+            "Caller",
+            "Cap",
+            "CircuitOpen",
+            "Code",
+            "Contents",
+        ),
         *(
             "DeadlineExceeded",
+            "Dialogue",
             "Embedded",
             "Envelope",
             "Example",
@@ -28,6 +41,8 @@ def test_the_exported_names_are_these() -> None:
             "Host",
             "Image",
             "Input",
+            "InputRequest",
+            "InputRequired",
             "Lifetime",
         ),
         *("Offset", "Output", "Page", "PageSize", "Policy", "Prompt", "QuotaExhausted", "Reason", "Record", "Rendered"),

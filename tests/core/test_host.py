@@ -252,7 +252,7 @@ async def test_a_prompt_is_listed_and_made(host: Host) -> None:
             {"name": "kind", "description": "", "required": False},
         ],
     }
-    made, text = host.prompt("lab_plan", {"sample": "A-1"})
+    made, text = await host.prompt("lab_plan", {"sample": "A-1"}, LOCAL)
     assert (made.name, text) == ("lab_plan", "Write a short plan for A-1.")
 
 
@@ -267,14 +267,14 @@ async def test_a_prompt_is_listed_and_made(host: Host) -> None:
 async def test_a_prompt_with_wrong_arguments_says_which(host: Host, arguments: Any, said: str) -> None:
     """In the same words as a call."""
     with pytest.raises(ReadFailed) as caught:
-        host.prompt("lab_plan", arguments)
+        await host.prompt("lab_plan", arguments, LOCAL)
     assert (caught.value.failure.reason, caught.value.failure.message) == ("invalid_arguments", said)
 
 
 async def test_an_unknown_prompt_names_the_nearest(host: Host) -> None:
     """As an unknown tool does."""
     with pytest.raises(UnknownPrompt) as caught:
-        host.prompt("lab_plans", {})
+        await host.prompt("lab_plans", {}, LOCAL)
     assert caught.value.suggestions == ["lab_plan"]
 
 

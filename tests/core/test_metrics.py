@@ -13,7 +13,8 @@ import pytest
 from mcp import Client, MCPError
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from scigate import Code, Input, Output, Reason, tool
+from pydantic import BaseModel
+from scigate import Code, Dialogue, Input, Output, Reason, tool
 from scigate.call import LOCAL, Call
 from scigate.endpoint.http import create_app, running
 from scigate.exporters import exporting
@@ -31,6 +32,11 @@ Hosting = Callable[..., AbstractAsyncContextManager[Host]]
 class Ask(Input):
     blocks_s: float = 0.0
     breaks: bool = False
+    asks: bool = False
+
+
+class Sure(BaseModel):
+    sure: bool
 
 
 class Empty(Output):
@@ -80,6 +86,8 @@ def tool_that_uses(clock: Jumping) -> Any:
         # Time passes without a pause, as it does where a handler computes.
         clock.jump(args.blocks_s)
         await anyio.lowlevel.checkpoint()
+        if args.asks:
+            await call.elicit("sure", "Sure?", Sure)
         if args.breaks:
             raise BROKEN.error("broken")
         return Empty()
@@ -90,14 +98,16 @@ def tool_that_uses(clock: Jumping) -> Any:
 async def test_a_call_is_counted_by_tool_and_outcome(
     hosting: Hosting, reader: InMemoryMetricReader, telemetry: Telemetry, clock: Jumping
 ) -> None:
-    """Its outcome is `ok` or the failure's reason, and its buckets are the convention's."""
+    """Its outcome is `ok`, the failure's reason or that the client is asked, and its buckets are the convention's."""
     async with hosting(tool_that_uses(clock), clock=clock, telemetry=telemetry) as host:
         await host.call("lab_ask", {}, LOCAL)
         await host.call("lab_ask", {"breaks": True}, LOCAL)
+        await host.call("lab_ask", {"asks": True}, LOCAL, dialogue=Dialogue({"elicitation": {}}))
     found = points(reader, "scigate.call.duration")
     assert [(dict(point.attributes), point.count) for point in found] == [
         ({"gen_ai.tool.name": "lab_ask", "scigate.outcome": "ok"}, 1),
         ({"gen_ai.tool.name": "lab_ask", "scigate.outcome": "sample_broken"}, 1),
+        ({"gen_ai.tool.name": "lab_ask", "scigate.outcome": "input_required"}, 1),
     ]
     assert found[0].explicit_bounds == BUCKETS
 

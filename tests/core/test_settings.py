@@ -1,5 +1,6 @@
 """Settings: where they are read, which wins, and what is said when they are wrong."""
 
+import json
 import os
 from pathlib import Path
 
@@ -210,6 +211,27 @@ def test_a_secret_is_not_told_in_an_error() -> None:
         validate_section(LabSettings, {"api_key": ["s3cret"]}, Origins())
     assert "s3cret" not in str(caught.value)
     assert "api_key should be a valid string" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        (["s3cret"], "should each have 32 bytes or more (`openssl rand -hex 32` makes one)"),
+        (["s3cret" * 6] * 2, "should differ"),
+    ],
+)
+def test_keys_that_seal_nothing_are_refused_and_not_told(keys: list[str], problem: str, file) -> None:
+    """A short key can be guessed; of two alike, one was meant to be another."""
+    [told] = refused(file(f"[server]\nstate_keys = {json.dumps(keys)}\n"))
+    assert told == f"scigate.toml:2: server.state_keys {problem}"
+
+
+def test_keys_between_commas_are_read_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a fleet's secret store hands them over."""
+    monkeypatch.setenv("SCIGATE_SERVER__STATE_KEYS", f"{'a' * 32},{'b' * 32}")
+    settings = Settings.load()
+    assert [key.get_secret_value()[0] for key in settings.server.state_keys] == ["a", "b"]
+    assert "aaaa" not in repr(settings)
 
 
 def test_a_password_in_an_address_is_not_told(file) -> None:

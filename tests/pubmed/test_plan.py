@@ -3,13 +3,15 @@
 import re
 
 import pytest
+from scigate import LOCAL
 from scigate.host import Host, ReadFailed
 
 ASKED = {"title": "Mice\n# and men", "goal": "See.", "keywords": " asthma, ,child ,"}
 
 
-def text(host: Host, **more: str) -> str:
-    return host.prompt("research_plan", {**ASKED, **more})[1]
+async def text(host: Host, **more: str) -> str:
+    _, said = await host.prompt("research_plan", {**ASKED, **more}, LOCAL)
+    return said
 
 
 async def test_its_arguments_are_advertised_as_they_are(offline: Host) -> None:
@@ -26,18 +28,18 @@ async def test_its_arguments_are_advertised_as_they_are(offline: Host) -> None:
 
 async def test_the_plan_has_four_phases_and_what_was_given(offline: Host) -> None:
     """Keywords are trimmed, empty ones dropped, and a line break in a value starts no heading."""
-    plan = text(offline)
+    plan = await text(offline)
     assert [line for line in plan.splitlines() if line.startswith("# ")] == ["# Research plan: Mice # and men"]
     assert len([line for line in plan.splitlines() if line.startswith("## ")]) == 4
     assert "- Keywords: asthma, child\n" in plan
     assert "- Organism: Not specified\n" in plan
     assert ">" not in plan
-    assert "- Organism: Mus musculus\n" in text(offline, organism="Mus musculus")
+    assert "- Organism: Mus musculus\n" in await text(offline, organism="Mus musculus")
 
 
 async def test_guidance_is_one_quoted_line_for_each_part(offline: Host) -> None:
     """On request, and no tool is named in it that does not exist."""
-    plan = text(offline, includeAgentPrompts="true")
+    plan = await text(offline, includeAgentPrompts="true")
     assert len(re.findall(r"^> ", plan, re.MULTILINE)) == len(re.findall(r"^### ", plan, re.MULTILINE)) == 9
     named = set(re.findall(r"pubmed_\w+", plan))
     assert named == {"pubmed_search_articles", "pubmed_lookup_mesh"}
@@ -47,4 +49,4 @@ async def test_guidance_is_one_quoted_line_for_each_part(offline: Host) -> None:
 async def test_a_flag_of_another_word_is_refused(offline: Host) -> None:
     """Text that is neither true nor false is not guessed at."""
     with pytest.raises(ReadFailed):
-        text(offline, includeAgentPrompts="yes please")
+        await text(offline, includeAgentPrompts="yes please")

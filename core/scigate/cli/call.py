@@ -33,7 +33,8 @@ def call(
 ) -> None:
     """Call one tool.
 
-    A value is read as JSON where the tool's schema wants more than text. Exit code: 0 for a result, 1 for a failure
+    A value is read as JSON where the tool's schema wants more than text. What the tool asks underway is asked here, if
+    this is a terminal. Exit code: 0 for a result, 1 for a failure
     that the tool reports, 2 for wrong usage.
     """
     import anyio  # for start-up time
@@ -52,14 +53,16 @@ def call(
 
 
 async def _answer(tool: str, words: list[str], offline: bool, url: str | None, config: Path | None) -> "Answer":
+    from scigate.cli.form import Terminal, can_answer
     from scigate.cli.gateway import LocalGateway, connected, opened_host  # for start-up time
 
     async with waiting(f"calling {tool}") as spinner:
+        terminal = Terminal(spinner) if can_answer() else None
         if url:
-            async with connected(url) as gateway:
+            async with connected(url, terminal) as gateway:
                 return await ask(gateway, tool, words, spinner.progress)
         async with opened_host(load_settings(config, **only_given(offline=offline))) as host:
-            return await ask(LocalGateway(host), tool, words, spinner.progress)
+            return await ask(LocalGateway(host, terminal), tool, words, spinner.progress)
 
 
 async def ask(gateway: "Gateway", tool: str, words: list[str], progress: "Progress | None" = None) -> "Answer":

@@ -9,8 +9,10 @@ from scigate.cli.refusal import Refusal
 
 if TYPE_CHECKING:
     from mcp import Client, StdioServerParameters
+    from mcp.client.session import ElicitationFnT
 
     from scigate import gateway
+    from scigate.cli.form import Terminal
     from scigate.clock import Clock
     from scigate.host import Host
     from scigate.metrics import Telemetry
@@ -62,10 +64,16 @@ class Gateway(Protocol):
 
 
 class LocalGateway:
-    """A host in this process."""
+    """A host in this process.
 
-    def __init__(self, host: "Host") -> None:
+    Args:
+        host: The host.
+        terminal: Where what a call asks is answered; None where nobody is there.
+    """
+
+    def __init__(self, host: "Host", terminal: "Terminal | None" = None) -> None:
         self._host = host
+        self._terminal = terminal
 
     async def definitions(self) -> list[Definition]:
         """The host's tools."""
@@ -74,8 +82,23 @@ class LocalGateway:
     async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
         """Call through the host, as the local caller."""
         from scigate.call import LOCAL  # for start-up time
+        from scigate.cli.form import unanswerable
+        from scigate.dialogue import InputRequest, concluded
+        from scigate.failure import INPUT_UNAVAILABLE
 
-        reply = await self._host.call(tool, arguments, LOCAL, progress=progress)
+        terminal = self._terminal
+
+        async def answer(key: str, request: InputRequest) -> Mapping[str, Any]:
+            assert terminal is not None
+            return terminal.fill_in(request.params["message"], request.params["requestedSchema"])
+
+        reply = await concluded(
+            lambda dialogue: self._host.call(tool, arguments, LOCAL, progress=progress, dialogue=dialogue),
+            {"elicitation": {"form": {}}} if terminal else None,
+            answer,
+        )
+        if not terminal and reply.failure is not None and reply.failure.reason == INPUT_UNAVAILABLE.name:
+            raise unanswerable(tool)
         text = "\n\n".join(block["text"] for block in reply.content if block.get("type") == "text")
         return Answer(reply.structured, text, reply.is_error, reply.meta)
 
@@ -99,7 +122,17 @@ class RemoteGateway:
 
     async def call(self, tool: str, arguments: dict[str, object], progress: Progress | None = None) -> Answer:
         """Call over the wire."""
-        result = await self._client.call_tool(tool, arguments, progress_callback=progress)
+        from mcp import MCPError  # for start-up time
+        from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
+
+        from scigate.cli.form import unanswerable
+
+        try:
+            result = await self._client.call_tool(tool, arguments, progress_callback=progress)
+        except MCPError as error:
+            if error.code == MISSING_REQUIRED_CLIENT_CAPABILITY:
+                raise unanswerable(tool) from error
+            raise
         text = "\n\n".join(block.text for block in result.content if block.type == "text")
         content: object = result.structured_content
         structured = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
@@ -180,8 +213,15 @@ def _exporting(settings: "Settings", clock: "Clock") -> "AbstractContextManager[
 
 
 @asynccontextmanager
-async def connected(server: "str | StdioServerParameters") -> AsyncGenerator[RemoteGateway]:
-    """A running gateway by its URL, or any MCP server by the command that starts it; refuses when none answers."""
+async def connected(
+    server: "str | StdioServerParameters", terminal: "Terminal | None" = None
+) -> AsyncGenerator[RemoteGateway]:
+    """A running gateway by its URL, or any MCP server by the command that starts it; refuses when none answers.
+
+    Args:
+        server: The URL or the command.
+        terminal: Where what a call asks is answered; None where nobody is there.
+    """
     from mcp import Client, MCPError  # for start-up time
 
     if isinstance(server, str):
@@ -194,7 +234,7 @@ async def connected(server: "str | StdioServerParameters") -> AsyncGenerator[Rem
     try:
         async with AsyncExitStack() as stack:
             try:
-                client = await stack.enter_async_context(Client(server))
+                client = await stack.enter_async_context(Client(server, elicitation_callback=_answers(terminal)))
             except Exception as error:  # the SDK raises its HTTP library's errors, in groups
                 raise Refusal(f"no gateway answers at {place} ({_first(error)}); {hint}") from error
             yield RemoteGateway(client)
@@ -203,6 +243,19 @@ async def connected(server: "str | StdioServerParameters") -> AsyncGenerator[Rem
     except BaseExceptionGroup as group:
         # The client's task group wraps what the block raises.
         raise _first(cast("BaseException", group)) from group
+
+
+def _answers(terminal: "Terminal | None") -> "ElicitationFnT | None":
+    if terminal is None:
+        return None
+    from mcp_types import INVALID_REQUEST, ElicitRequestFormParams, ElicitRequestParams, ElicitResult, ErrorData
+
+    async def answer(context: object, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        if not isinstance(params, ElicitRequestFormParams):
+            return ErrorData(code=INVALID_REQUEST, message="only forms can be answered here")
+        return ElicitResult.model_validate(terminal.fill_in(params.message, params.requested_schema))
+
+    return answer
 
 
 def _first(error: BaseException) -> BaseException:

@@ -3,8 +3,12 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 SHOWN_AFTER_S = 0.5
 """Seconds after which waiting is shown; what is quicker than that only flickers."""
@@ -51,12 +55,25 @@ class Waiting:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.status: Status | None = None
         self._what = text
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Take a call's progress: what it is at, and how far."""
         share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
         self.text = f"{message or self._what} ({share})"
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Leave the terminal to somebody else."""
+        if self.status is None:
+            yield
+            return
+        self.status.stop()
+        try:
+            yield
+        finally:
+            self.status.start()
 
 
 @asynccontextmanager
@@ -70,10 +87,10 @@ async def waiting(text: str) -> AsyncGenerator[Waiting]:
 
     async def spin() -> None:
         await asyncio.sleep(SHOWN_AFTER_S)
-        with Console(stderr=True).status(state.text) as status:
+        with Console(stderr=True).status(state.text) as state.status:
             while True:
                 await asyncio.sleep(0.1)
-                status.update(state.text)
+                state.status.update(state.text)
 
     # Not in a task group, which would wrap what the block raises.
     spinner = asyncio.create_task(spin())

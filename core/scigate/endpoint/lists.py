@@ -28,8 +28,6 @@ LISTS: Final[Mapping[str, tuple[str, type[BaseModel]]]] = {
 }
 """The member of the result that holds the entries, and the result's model, by method."""
 
-_RULED: Final = ("tools/list", "resources/list", "resources/templates/list")
-
 
 class Lists:
     """Made once for a host.
@@ -63,7 +61,7 @@ class Lists:
             method: {
                 "resultType": "complete",
                 "ttlMs": FRESH_MS,
-                "cacheScope": "private" if host.rules and method in _RULED else "public",
+                "cacheScope": "private" if host.rules else "public",
                 LISTS[method][0]: _wire(method, listed),
             }
             for method, listed in entries.items()
@@ -72,7 +70,7 @@ class Lists:
     def shown_to(self, caller: Caller, method: str) -> Result:
         """The result of a list method, of what the caller may call; one object for all where there are no rules."""
         whole = self._whole[method]
-        if method not in _RULED or not self._host.rules:
+        if not self._host.rules:
             return whole
         key = LISTS[method][0]
         return whole | {key: self._host.shown_to(caller, whole[key])}
@@ -80,11 +78,7 @@ class Lists:
     def changed_from(self, before: Lists) -> set[str]:
         """The methods whose results are not, or not for everybody, what they were."""
         same_rules = self._host.rules == before._host.rules
-        return {
-            method
-            for method, whole in self._whole.items()
-            if whole != before._whole[method] or (method in _RULED and not same_rules)
-        }
+        return {method for method, whole in self._whole.items() if whole != before._whole[method] or not same_rules}
 
 
 def _wire(method: str, entries: Sequence[Result]) -> list[Result]:

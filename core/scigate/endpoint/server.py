@@ -24,8 +24,10 @@ from pydantic import BaseModel
 
 from scigate.call import LOCAL, Caller, ProgressSink
 from scigate.catalogue import UnknownPrompt, UnknownResource, UnknownTool
+from scigate.dialogue import InputRequired
 from scigate.endpoint.caller import caller_of
 from scigate.endpoint.changes import Changes
+from scigate.endpoint.dialogue import conducted, input_required, is_answered, missing_capability, sealing
 from scigate.endpoint.lists import FRESH_MS, Lists
 from scigate.endpoint.measured import Measured
 from scigate.endpoint.message import carried
@@ -33,7 +35,7 @@ from scigate.endpoint.passage import give_place_back
 from scigate.envelope import failure_detail
 from scigate.failure import Code, Failure
 from scigate.gateway import Gateway, View
-from scigate.host import Host, ReadFailed, Reading
+from scigate.host import ReadFailed, Reading
 from scigate.reply import content_block
 
 __all__ = ["build_server"]
@@ -103,6 +105,8 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
         metrics = gateway.host.telemetry.metrics
         server.middleware.insert(0, Measured(metrics, lambda: gateway.host.catalogue.tools))
 
+    server.middleware.append(sealing(gateway.host.settings, lambda context: _caller(context, gateway)))
+
     async def discover(context: Context, params: types.RequestParams) -> Result:
         capabilities = _wire(server.get_capabilities(protocol_version=context.protocol_version))
         # The SDK takes listening to lists for listening to single resources, of whose changes upstreams say nothing.
@@ -116,11 +120,19 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
         try:
+            caller, progress = _caller(context, gateway), _progress_sink(context)
             with gateway.serving() as host:
-                caller = _caller(context, host)
-                reply = await host.call(params.name, params.arguments, caller, progress=_progress_sink(context))
+                reply = await conducted(
+                    context,
+                    params,
+                    lambda asked: host.call(params.name, params.arguments, caller, progress=progress, dialogue=asked),
+                )
         except UnknownTool as error:
             raise _unknown(error, error.suggestions) from None
+        if isinstance(reply, InputRequired):
+            return carried(input_required(reply))
+        if reply.failure is not None and (missing := missing_capability(context, reply.failure)) is not None:
+            raise missing
         return carried(
             {
                 "resultType": "complete",
@@ -133,21 +145,32 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> Result:
         try:
+            caller = _caller(context, gateway)
             with gateway.serving() as host:
-                reading = await host.read(params.uri, _caller(context, host))
+                reading = await conducted(context, params, lambda asked: host.read(params.uri, caller, dialogue=asked))
         except UnknownResource as error:
             raise _unknown(error, error.suggestions, uri=params.uri) from None
         except ReadFailed as error:
-            raise _protocol_error(error.failure) from error
-        return carried({"resultType": "complete", "contents": [_contents(reading)]})
+            raise missing_capability(context, error.failure) or _protocol_error(error.failure) from error
+        if isinstance(reading, InputRequired):
+            return carried(input_required(reading))
+        kept = {"ttlMs": 0, "cacheScope": "private"} if is_answered(params) else {}
+        return carried({"resultType": "complete", "contents": [_contents(reading)], **kept})
 
     async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> Result:
         try:
-            prompt, said = gateway.host.prompt(params.name, params.arguments)
+            caller = _caller(context, gateway)
+            with gateway.serving() as host:
+                made = await conducted(
+                    context, params, lambda asked: host.prompt(params.name, params.arguments, caller, dialogue=asked)
+                )
         except UnknownPrompt as error:
             raise _unknown(error, error.suggestions) from None
         except ReadFailed as error:
-            raise _protocol_error(error.failure) from error
+            raise missing_capability(context, error.failure) or _protocol_error(error.failure) from error
+        if isinstance(made, InputRequired):
+            return carried(input_required(made))
+        prompt, said = made
         parts = [said] if isinstance(said, str) else said
         messages = [{"role": "user", "content": content_block(part)} for part in parts]
         return carried({"resultType": "complete", "description": prompt.description, "messages": messages})
@@ -198,7 +221,7 @@ def _list(
         if params.cursor is not None:
             message = f"Unknown cursor: {params.cursor[:100]}. {method} answers in one page and gives out none."
             raise MCPError(types.INVALID_PARAMS, *_texts(message, {"cursor": params.cursor[:100]}))
-        return lists.now.shown_to(_caller(context, gateway.host), method)
+        return lists.now.shown_to(_caller(context, gateway), method)
 
     return listed
 
@@ -220,13 +243,13 @@ def _discreet(
     return handle
 
 
-def _caller(context: Context, host: Host) -> Caller:
+def _caller(context: Context, gateway: Gateway) -> Caller:
     """Who sent the request: whoever was let in with it, or the user of this machine where nobody is asked."""
     if context.request is None:
         # Standard input: whoever started the process.
         return LOCAL
     caller = caller_of(context.request)
-    if caller is None and host.settings.auth.accept:
+    if caller is None and gateway.host.settings.auth.accept:
         raise MCPError(types.INTERNAL_ERROR, "Internal error; the request has come past the sign-in")
     return caller or LOCAL
 

@@ -1,22 +1,25 @@
 """The policies: what stands around every call, outermost first, one file each.
 
 A policy is an async function `(call, proceed) -> outcome`: it may look at the call, change it, refuse it, pass it on
-with `await proceed(call)`, and look at the outcome. It knows neither the wire nor the envelope nor any provider.
+with `await proceed(call)`, and look at the outcome: a success, a failure, or that the client has to answer first. It
+knows neither the wire nor the envelope nor any provider.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from scigate.call import Call
+from scigate.dialogue import InputRequired
 from scigate.failure import Failure
 from scigate.metrics import Metrics
 from scigate.output import Success
 from scigate.policy.access import Access
 from scigate.policy.admit import Admission
 from scigate.policy.allowance import Allowances
+from scigate.policy.asked import asking
 from scigate.policy.cap import cap
 from scigate.policy.deadline import deadline
 from scigate.policy.disclose import disclose
@@ -27,7 +30,7 @@ from scigate.policy.validate import validate
 
 __all__ = ["Outcome", "Policy", "PolicyFunction", "Proceed", "chain", "core_policies", "in_order"]
 
-Outcome = Success | Failure
+Outcome = Success | Failure | InputRequired
 Proceed = Callable[[Call], Awaitable[Outcome]]
 PolicyFunction = Callable[[Call, Proceed], Awaitable[Outcome]]
 
@@ -96,7 +99,7 @@ def in_order(core: Sequence[Policy], others: Iterable[Policy]) -> list[Policy]:
         inside = policy.inside or "cap"
         if inside not in names:
             raise ValueError(f"policy {policy.name!r} stands inside {inside!r}, which is none of {', '.join(names)}")
-        order.insert(names.index(inside) + 1, policy)
+        order.insert(names.index(inside) + 1, replace(policy, run=asking(policy.run)))
     return order
 
 

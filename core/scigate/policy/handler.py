@@ -1,4 +1,4 @@
-"""The innermost step: run the provider's handler, and turn whatever it raises into a failure.
+"""The innermost step: run the provider's handler, and turn whatever it raises into a failure or a question.
 
 The only place where an exception becomes a `Failure`. The provider is asked first what its exception means;
 core knows its own exceptions and httpx's.
@@ -17,6 +17,7 @@ import structlog
 from pydantic import ValidationError
 
 from scigate.call import Call
+from scigate.dialogue import InputRequired
 from scigate.failure import (
     DEADLINE_EXCEEDED,
     INTERNAL_ERROR,
@@ -33,6 +34,7 @@ from scigate.failure import (
 )
 from scigate.operation import Operation
 from scigate.output import Success
+from scigate.policy.asked import asked
 from scigate.upstream.errors import CircuitOpen, DeadlineExceeded, ForeignUrl, QuotaExhausted, ResponseTooLarge
 from scigate.upstream.pace import retry_after_s
 
@@ -58,12 +60,12 @@ def handler_step(operation: Operation, client: object, map_error: MapError) -> P
     async def run(call: Call) -> Outcome:
         call.meaning = partial(_meaning, call, map_error)
         try:
-            result = await operation.handler(call.arguments, client, call)
+            result = await asked(operation.handler(call.arguments, client, call))
         except FailureError as error:
             return error.failure
         except Exception as error:  # noqa: BLE001  # the one boundary between provider code and outcomes
             return _failure(error, call)
-        return result if isinstance(result, Success) else Success(result)
+        return result if isinstance(result, Success | InputRequired) else Success(result)
 
     return run
 

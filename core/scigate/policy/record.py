@@ -12,7 +12,9 @@ from opentelemetry import trace as otel
 from scigate.arguments import disclosed
 from scigate.audit import AuditLog
 from scigate.call import Call
+from scigate.dialogue import InputRequired
 from scigate.failure import INTERNAL_ERROR, Failure
+from scigate.output import Success
 
 if TYPE_CHECKING:
     from scigate.policy import Outcome
@@ -38,7 +40,13 @@ class Recorder:
         outcome, reason = "failure", INTERNAL_ERROR.name
         try:
             result = await proceed(call)
-            outcome, reason = ("failure", result.reason) if isinstance(result, Failure) else ("ok", None)
+            match result:
+                case Failure():
+                    reason = result.reason
+                case InputRequired():
+                    outcome, reason = result.reason, None
+                case Success():
+                    outcome, reason = "ok", None
             return result
         except asyncio.CancelledError:
             outcome, reason = "cancelled", None

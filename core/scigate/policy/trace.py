@@ -10,6 +10,7 @@ from opentelemetry import trace as otel
 
 from scigate.call import Call
 from scigate.failure import INTERNAL_ERROR, Failure
+from scigate.output import Success
 
 if TYPE_CHECKING:
     from scigate.policy import Outcome
@@ -76,7 +77,7 @@ async def _logged(call: Call, proceed: Callable[[Call], Awaitable[Outcome]]) -> 
     reason = "cancelled"
     try:
         outcome = await proceed(call)
-        reason = outcome.reason if isinstance(outcome, Failure) else "ok"
+        reason = "ok" if isinstance(outcome, Success) else outcome.reason
         return outcome
     except Exception:  # noqa: BLE001  # outermost: nothing above could answer the caller
         reason = INTERNAL_ERROR.name

@@ -15,7 +15,7 @@ from scigate.settings.origin import Origins
 from scigate.settings.problem import SettingsError, problems_of, unknown_name
 from scigate.settings.section import Section, validate_section
 from scigate.settings.source import read_environment, read_file, unknown_variables
-from scigate.settings.value import STRICT_KEYS, Count, Quota, Seconds
+from scigate.settings.value import STRICT_KEYS, Count, Quota, Seconds, StateKeys
 
 
 class LogSettings(BaseModel):
@@ -76,6 +76,8 @@ class ServerSettings(BaseModel):
     """Connections open at once, idle ones included; one more is answered 503 and closed."""
     concurrency: Count = 256
     """Requests served at once, above which the answer is 503; also the most calls that one caller has in flight."""
+    state_keys: StateKeys = []
+    """Secrets that seal what a client carries between a call's rounds; replicas need the same, one process none."""
     insecure: bool = False
     """Accept callers from other machines although nobody is asked who they are: for a proxy in front that asks."""
 

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
 STRICT_KEYS = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -18,3 +18,15 @@ def _as_quota(text: str) -> str:
 
 
 Quota = Annotated[str, AfterValidator(_as_quota)]
+
+
+def _as_keys(secrets: list[SecretStr]) -> list[SecretStr]:
+    values = [secret.get_secret_value() for secret in secrets]
+    if any(len(value.encode()) < 32 for value in values):
+        raise ValueError("should each have 32 bytes or more (`openssl rand -hex 32` makes one)")
+    if len(set(values)) < len(values):
+        raise ValueError("should differ")
+    return secrets
+
+
+StateKeys = Annotated[list[SecretStr], AfterValidator(_as_keys)]

@@ -2,12 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 
-from scigate import Call, Failure, Policy, Success
+from scigate import Call, Failure, InputRequired, Policy, Success
 
 NOTICE = "UniProt data: CC BY 4.0 (https://www.uniprot.org/help/license)."
 
 
-async def say_licence(call: Call, proceed: Callable[[Call], Awaitable[Success | Failure]]) -> Success | Failure:
+Outcome = Success | Failure | InputRequired
+
+
+async def say_licence(call: Call, proceed: Callable[[Call], Awaitable[Outcome]]) -> Outcome:
     """Add the notice to results of this provider; a policy stands around the tools of all."""
     outcome = await proceed(call)
     if isinstance(outcome, Success) and call.operation.handler.__module__.startswith(__package__ or ""):

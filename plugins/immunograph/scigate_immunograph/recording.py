@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 import structlog
 from pydantic import BaseModel
-from scigate import Call, Failure, Reason, Success, Tool, tool
+from scigate import Call, Failure, InputRequired, Reason, Success, Tool, tool
 
 from scigate_immunograph.ledger import Ledger, LedgerError, RecordedStep
 from scigate_immunograph.step import Step
@@ -22,7 +22,7 @@ from scigate_immunograph.workbench import Workbench
 
 __all__ = ["EVIDENCE", "recorded_as", "recording", "step_tool"]
 
-Outcome = Success | Failure
+Outcome = Success | Failure | InputRequired
 Proceed = Callable[[Call], Awaitable[Outcome]]
 Handler = Callable[[Any, Workbench, Call], Awaitable[BaseModel]]
 
@@ -62,7 +62,7 @@ async def recording(call: Call, proceed: Proceed) -> Outcome:
     """Record the step that a call of this provider was."""
     outcome = await proceed(call)
     ledger = call.state.get(_LEDGER)
-    if not isinstance(ledger, Ledger):
+    if not isinstance(ledger, Ledger) or isinstance(outcome, InputRequired):
         return outcome
     step = Step.of(call, outcome)
     evidence: Any = call.state.get(EVIDENCE)

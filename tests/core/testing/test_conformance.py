@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
@@ -94,9 +94,19 @@ async def tried(plugin: ModuleType, cases: Mapping[str, Mapping[str, Any]] = CAS
     return await conformance("lab", plugin, cases=cases, thoroughness=4)
 
 
+class Sure(BaseModel):
+    sure: bool
+    kind: Literal["deep", "flat"]
+    note: str | None = None
+
+
+async def asks(args: Find, lab: Lab, call: Call) -> None:
+    await call.elicit("sure", "Sure?", Sure)
+
+
 async def test_a_good_provider_conforms() -> None:
-    """And nothing is left untried that it could be tried in."""
-    report = await tried(provider())
+    """And nothing is left untried that it could be tried in: it has caps, batches and pages, and asks."""
+    report = await tried(provider(asks))
     assert [line for check in report.checks for line in check.problems] == []
     report.require()
     assert {check.verdict for check in report.checks} == {"pass"}
@@ -174,6 +184,21 @@ async def test_an_upstream_fault_that_looks_like_no_samples_is_found() -> None:
         "lab_list gives an empty result under the fault 503"
         in problems["no fault of an upstream is an internal error or an empty result"]
     )
+
+
+async def takes_yes_alone(args: Find, lab: Lab, call: Call) -> None:
+    answer = await call.elicit("sure", "Sure?", Sure)
+    assert answer.values is not None
+
+
+async def test_a_tool_that_takes_no_no_is_found() -> None:
+    """People decline."""
+    report = await tried(provider(takes_yes_alone))
+    [check] = [each for each in report.checks if each.name == "a tool that asks takes no for an answer"]
+    assert check.problems == [
+        "lab_find: internal_error when it meets decline",
+        "lab_find: internal_error when it meets cancel",
+    ]
 
 
 async def test_a_tool_without_a_call_that_works_is_said() -> None:

@@ -76,6 +76,7 @@ class _Run:
         self.caps = Check("caps are served and said, bounds are refused")
         self.batches = Check("batches drop nothing and repeat nothing")
         self.pages = Check("pages walked by nextOffset are the result")
+        self.answers = Check("a tool that asks takes no for an answer")
         self.faults = Check("no fault of an upstream is an internal error or an empty result")
         self.quota = Check("no quota is passed")
         self.sockets = Check("sample data needs no connection")
@@ -143,6 +144,8 @@ class _Run:
             await checks.pages(self.pages, bench, case.tool, case.arguments)
             await checks.caps(self.caps, bench, case.tool, case.arguments)
             await checks.batches(self.batches, bench, case.tool, case.arguments)
+            for seen in await checks.answers(self.answers, bench, case.tool, case.arguments, case.healthy):
+                self._look(seen)
 
     async def _generate(self, bench: Bench, found: Sequence[_Case]) -> None:
         known = {case.tool.name: case.arguments for case in found}

@@ -16,12 +16,14 @@ from structlog.typing import EventDict
 
 from scigate import hookspecs
 from scigate.call import LOCAL, Call
+from scigate.dialogue import InputRequest, InputRequired, concluded
 from scigate.failure import Failure
 from scigate.host import Host, Reply
 from scigate.operation import Tool
 from scigate.output import Success, structured
 from scigate.policy import Outcome, Policy, Proceed
 from scigate.settings import Settings
+from scigate.testing.dialogue import FORMS, filled_in
 
 __all__ = ["Bench", "HastyClock", "Seen", "Sent"]
 
@@ -82,6 +84,7 @@ class Seen:
         outcome: What the policies gave, before the envelope.
         sent: Requests that the client made, those answered from the cache included.
         fault: What each of them met, or None.
+        asked: The keys of the questions that it asked its client.
     """
 
     tool: Tool
@@ -91,6 +94,7 @@ class Seen:
     outcome: Outcome
     sent: tuple[Sent, ...]
     fault: str | None = None
+    asked: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str | None:
@@ -120,7 +124,8 @@ class _Watch:
 
     async def _keep(self, call: Call, proceed: Proceed) -> Outcome:
         outcome = await proceed(call)
-        self.outcomes[call.id] = outcome
+        if not isinstance(outcome, InputRequired):
+            self.outcomes[call.id] = outcome
         return outcome
 
 
@@ -182,20 +187,40 @@ class Bench:
                 with _connections(bench.connections):
                     yield bench
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], fault: str | None = None) -> Seen:
-        """Call a tool, with every request of the call meeting `fault`."""
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any], fault: str | None = None, action: str | None = "accept"
+    ) -> Seen:
+        """Call a tool, with every request of the call meeting `fault`, and every question `action`.
+
+        Args:
+            tool: The tool.
+            arguments: Its arguments on the wire.
+            fault: As `Bench.fault`.
+            action: What a form is answered with; None for a client that cannot be asked.
+        """
+        asked: list[str] = []
+
+        async def answer(key: str, request: InputRequest) -> dict[str, Any]:
+            asked.append(key)
+            if action != "accept":
+                return {"action": action}
+            return {"action": action, "content": filled_in(request.params["requestedSchema"])}
+
         self._sent, self.fault = [], fault
         whole = self.host.settings
         if fault == "hang":
             self.host.settings = whole.model_copy(update={"deadline_s": HANGING_S})
         try:
-            reply = await self.host.call(tool.name, arguments, LOCAL)
+            reply = await concluded(
+                lambda dialogue: self.host.call(tool.name, arguments, LOCAL, dialogue=dialogue),
+                FORMS if action else None,
+                answer,
+            )
         finally:
             self.fault, self.host.settings = None, whole
         schema = next(each["outputSchema"] for each in self.host.catalogue.definitions if each["name"] == tool.name)
-        return Seen(
-            tool, arguments, schema, reply, self.watch.outcomes.pop(reply.meta["scigate/call"]), tuple(self._sent)
-        )
+        outcome = self.watch.outcomes.pop(reply.meta["scigate/call"])
+        return Seen(tool, arguments, schema, reply, outcome, tuple(self._sent), asked=tuple(asked))
 
     def recover(self) -> None:
         """Let so much time pass that no earlier fault has a say any more."""

@@ -18,6 +18,7 @@ from scigate.testing.conformance.bench import Bench, Seen
 from scigate.testing.conformance.report import Check
 
 __all__ = [
+    "answers",
     "batches",
     "cancellation",
     "caps",
@@ -159,6 +160,17 @@ async def batches(check: Check, bench: Bench, tool: Tool, arguments: Mapping[str
             left = [str(each) for each in seen.body.get("unprocessed", [])]
             rest = [str(each) for each in entries[limit.cap :]]
             check.expect(left[-2:] == rest, f"{tool.name}: {argument} over its cap is not unprocessed")
+
+
+async def answers(check: Check, bench: Bench, tool: Tool, arguments: Mapping[str, Any], healthy: Seen) -> list[Seen]:
+    """A form that is declined or closed, and a client that cannot be asked, give a result or a failure that says so."""
+    found: list[Seen] = []
+    for action in ("decline", "cancel", None) if healthy.asked else ():
+        seen = await bench.call(tool, arguments, action=action)
+        met = f"meets {action}" if action else "cannot ask"
+        check.expect(seen.reason != "internal_error", f"{tool.name}: internal_error when it {met}")
+        found.append(seen)
+    return found
 
 
 async def faults(check: Check, bench: Bench, tool: Tool, arguments: Mapping[str, Any], healthy: Seen) -> list[Seen]:
