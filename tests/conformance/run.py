@@ -26,6 +26,7 @@ import yaml
 from scigate.endpoint.http import running
 from scigate.gateway import Gateway
 from scigate.settings import Settings
+from switch import Switch
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 HERE = Path(__file__).parent
@@ -111,7 +112,10 @@ async def suite(run: Run, command: list[str], expected: dict[str, str], director
     file = directory / f"{run.name}-{run.revision}.yml"
     lines = ["server:", *(f"  - {json.dumps(name)}" for name in expected)] if expected else ["server: []"]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    async with Gateway.open(Settings(offline=True), plugins=run.plugins) as gateway, running(gateway) as url:
+    switch = Switch()
+    plugins = None if run.plugins is None else run.plugins | switch.plugins
+    async with Gateway.open(Settings(offline=True), plugins=plugins) as gateway, running(gateway) as url:
+        switch.gateway = gateway
         words = ["server", "--url", url, "--requirements", run.revision, "--expected-failures", str(file)]
         process = await anyio.run_process([*command, *words, "-o", str(directory / "results")], check=False)
     text = process.stdout.decode()
