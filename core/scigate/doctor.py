@@ -5,8 +5,11 @@ Nothing is changed, and no upstream is asked unless wanted.
 
 from __future__ import annotations
 
+import os
 import platform
+import shlex
 import socket
+import stat
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +21,7 @@ from typing import Final, Literal
 import httpx
 from pydantic import BaseModel, SecretStr
 
+from scigate.annotation import holds_secret
 from scigate.clock import Clock
 from scigate.host import Host
 from scigate.keys import KeyRing, KeysError, default_path
@@ -78,6 +82,7 @@ def examine(host: Host) -> Iterator[Finding]:
         yield Finding("providers", "problem", "no provider serves", "install a provider beside scigate")
     for name, model in host.provider_settings.items():
         yield from _secrets(name, model)
+    yield from _secret_files(host)
     stores = {upstream.store for upstream in host.upstreams}
     troubles = {upstream.trouble for upstream in host.upstreams if upstream.trouble}
     for trouble in sorted(troubles):
@@ -170,13 +175,29 @@ def _port(settings: Settings) -> Finding:
 def _secrets(provider: str, model: BaseModel) -> Iterator[Finding]:
     """Which of a provider's keys are set; never what they are."""
     for name, field in type(model).model_fields.items():
-        if "SecretStr" not in str(field.annotation):
+        if not holds_secret(field.annotation):
             continue
         value = getattr(model, name)
         is_set = isinstance(value, SecretStr) and bool(value.get_secret_value())
         variable = f"SCIGATE_PROVIDERS__{provider.upper()}__{name.upper()}"
         subject = f"key {provider}.{name}"
         yield Finding(subject, "ok", "set") if is_set else Finding(subject, "note", "not set", f"set {variable}")
+
+
+def _secret_files(host: Host) -> Iterator[Finding]:
+    """Files of secrets that others on this machine can read or write."""
+    if os.name != "posix":
+        return
+    models = {name: type(section) for name, section in host.provider_settings.items()}
+    for reference in host.settings.references(models):
+        if reference.kind != "file":
+            continue
+        mode = Path(reference.place).stat().st_mode
+        if mode & (stat.S_IROTH | stat.S_IWOTH):
+            verb = "write" if mode & stat.S_IWOTH else "read"
+            what = f"{reference.place}: every user of this machine can {verb} it"
+            remedy = f"`chmod o-rwx {shlex.quote(reference.place)}`"
+            yield Finding(f"file of {'.'.join(reference.keys)}", "note", what, remedy)
 
 
 def _away_s(told: str, now: datetime) -> float:

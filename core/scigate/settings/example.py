@@ -15,6 +15,9 @@ _HEADER = """\
 # The settings of scigate. Every one stands here with its default, so nothing has to be uncommented or copied.
 # The environment wins over this file: each setting's variable stands beside it. `scigate config show` says what is in
 # force and where it came from. The file is named by --config or SCIGATE_CONFIG.
+# A key or a password may be kept elsewhere, in a file or in the keyring of the operating system (scigate[keyring]):
+#   key = { file = "/run/secrets/audit" }, as SCIGATE_AUDIT__KEY__FILE; a relative path starts where this file is
+#   key = { keyring = "SERVICE/USER" }, as SCIGATE_AUDIT__KEY__KEYRING
 """
 
 

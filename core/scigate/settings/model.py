@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from scigate.settings.access import AuditSettings, AuthSettings, Effect, LimitSettings, RuleSettings
 from scigate.settings.origin import Origins
 from scigate.settings.problem import SettingsError, problems_of, unknown_name
+from scigate.settings.secret import Reference, references, resolved
 from scigate.settings.section import Section, validate_section
 from scigate.settings.source import read_environment, read_file, unknown_variables
 from scigate.settings.value import STRICT_KEYS, Count, Quota, Seconds, StateKeys
@@ -222,11 +223,13 @@ class Settings(BaseSettings):
         origins = Origins(
             options=options, environment=from_environment, variables=variables, file=from_file, path=path, text=text
         )
-        problems = unknown_variables(cls)
+        found = resolved(cls, origins.merged(), origins)
+        problems = [*unknown_variables(cls), *found.problems.values()]
         try:
-            settings = cls.model_validate(origins.merged())
+            settings = cls.model_validate(found.values)
         except ValidationError as error:
-            raise SettingsError([*problems, *problems_of(error, cls, origins)]) from error
+            # Without it as the cause, since its text can hold any value, secrets among them.
+            raise SettingsError([*problems, *problems_of(error, cls, origins, found.problems)]) from None
         if problems:
             raise SettingsError(problems)
         settings._origins = origins
@@ -250,6 +253,18 @@ class Settings(BaseSettings):
         return validate_section(
             model, self.provider(name).own, self._origins.below("providers", name), also=ProviderSettings.model_fields
         )
+
+    def references(self, models: Mapping[str, type[BaseModel] | None]) -> list[Reference]:
+        """The secrets that are kept in a file or a keyring.
+
+        Args:
+            models: The providers, each with the model of its own keys or None.
+        """
+        found = references(type(self), self._origins.merged(), self._origins)
+        for name, model in models.items():
+            if model is not None:
+                found += references(model, self.provider(name).own, self._origins.below("providers", name))
+        return found
 
     def require_known(self, *, providers: Iterable[str], upstreams: Iterable[str]) -> None:
         """Refuse sections for providers or upstreams that nobody declares.

@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -25,20 +26,31 @@ class SettingsError(Exception):
         self.problems = list(problems)
 
 
-def problems_of(error: ValidationError, model: type[BaseModel], origins: Origins) -> list[str]:
-    """One line for each error that pydantic found."""
-    return [_problem(detail, model, origins) for detail in error.errors()]
+def problems_of(
+    error: ValidationError, model: type[BaseModel], origins: Origins, told: Collection[Keys] = ()
+) -> list[str]:
+    """One line for each error that pydantic found; none for what is at a path that has been told of."""
+    return [_problem(detail, model, origins) for detail in error.errors() if _keys(detail) not in told]
 
 
 def unknown_name(keys: Keys, origins: Origins, known: Iterable[Keys]) -> str:
     """The line that refuses a key; `known` are the right paths, of which the nearest is named."""
     right = _nearest_path(keys, list(known))
-    where, name = _named(keys, origins)
+    where, name = named(keys, origins)
     hint = ""
     if right:
         full = (*origins.prefix, *right)
         hint = f"; did you mean {env_name(full) if not where else '.'.join(full)}?"
     return f"{where}{name} is not a setting{hint}"
+
+
+def named(keys: Keys, origins: Origins) -> tuple[str, str]:
+    """How a setting is called where it stands: the file's line and the dotted name, or the variable alone."""
+    origin = origins.of(keys)
+    if origin.kind == "environment":
+        return "", origin.text
+    where = "" if origin.kind == "default" else f"{origin.text}: "
+    return where or "settings: ", ".".join((*origins.prefix, *keys))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -53,7 +65,10 @@ def shown(value: object) -> str:
 
 
 def is_secret(model: type[BaseModel], keys: Keys) -> bool:
-    """Whether the value at a path may not be shown: a secret type, or a path that the model does not describe."""
+    """Whether the value at a path may not be shown.
+
+    That is one of a secret type, one in place of a section, and one at a path that the model does not describe.
+    """
     annotation: object = model
     for key in keys:
         if holds_secret(annotation):
@@ -68,26 +83,29 @@ def is_secret(model: type[BaseModel], keys: Keys) -> bool:
                 continue
             return True
         annotation = nested.model_fields[key].annotation
-    return holds_secret(annotation)
+    return holds_secret(annotation) or model_in(annotation) is not None
+
+
+def _keys(detail: ErrorDetails) -> Keys:
+    return tuple(str(part) for part in detail["loc"])
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is neither a section nor holds one, in which there may be a secret."""
+    if isinstance(value, list):
+        return all(_is_plain(each) for each in cast("list[object]", value))
+    return not isinstance(value, Mapping | BaseModel)
 
 
 def _problem(detail: ErrorDetails, model: type[BaseModel], origins: Origins) -> str:
-    keys = tuple(str(part) for part in detail["loc"])
+    keys = _keys(detail)
     if detail["type"] == "extra_forbidden":
         return unknown_name(keys, origins, [*_siblings(model, keys), *_leaves(model)])
-    where, name = _named(keys, origins)
+    where, name = named(keys, origins)
     message = re.sub(r"^(Input|Value error,|\w+(?= should))\s*", "", detail["msg"])
-    given = "" if detail["type"] == "missing" or is_secret(model, keys) else f"; it is {shown(detail['input'])}"
+    hidden = detail["type"] == "missing" or is_secret(model, keys) or not _is_plain(detail["input"])
+    given = "" if hidden else f"; it is {shown(detail['input'])}"
     return f"{where}{name} {message[:1].lower() + message[1:]}{given}"
-
-
-def _named(keys: Keys, origins: Origins) -> tuple[str, str]:
-    """How a setting is called where it stands: the file's line and the dotted name, or the variable alone."""
-    origin = origins.of(keys)
-    if origin.kind == "environment":
-        return "", origin.text
-    where = "" if origin.kind == "default" else f"{origin.text}: "
-    return where or "settings: ", ".".join((*origins.prefix, *keys))
 
 
 def _nearest_path(keys: Keys, known: list[Keys]) -> Keys | None:

@@ -1,7 +1,7 @@
 """What is in force, and where each value came from, without a secret."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretBytes, SecretStr
 from scigate.settings.model import Settings
 from scigate.settings.origin import Keys, Origins
 from scigate.settings.problem import shown
+from scigate.settings.secret import Reference
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Line:
     Attributes:
         name: Its dotted name.
         value: Its value as text; `set` for a secret that has one, `not set` for None.
-        origin: Where the value came from, as `Origin.text`.
+        origin: Where the value came from, as `Origin.text`; for a secret that is kept elsewhere also where.
     """
 
     name: str
@@ -37,6 +38,7 @@ def report(settings: Settings, models: Mapping[str, type[BaseModel] | None]) -> 
     Raises:
         SettingsError: A provider's own keys are wrong.
     """
+    kept = settings.references(models)
     lines = list(_lines(settings, (), settings.origins))
     for name, model in models.items():
         keys = ("providers", name)
@@ -45,7 +47,15 @@ def report(settings: Settings, models: Mapping[str, type[BaseModel] | None]) -> 
             lines += _lines(settings.provider_section(name, model), keys, settings.origins)
     for name, upstream in settings.upstreams.items():
         lines += _lines(upstream, ("upstreams", name), settings.origins)
-    return lines
+    return [_placed(line, kept) for line in lines]
+
+
+def _placed(line: Line, kept: list[Reference]) -> Line:
+    """The line, with the place where its secret is kept."""
+    found = [each for each in kept if f"{'.'.join(each.keys)}.".startswith(f"{line.name}.")]
+    if not found:
+        return line
+    return replace(line, origin=f"{found[0].origin.text} ({', '.join(str(each) for each in found)})")
 
 
 def _lines(model: BaseModel, above: Keys, origins: Origins) -> Iterator[Line]:

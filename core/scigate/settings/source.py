@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import cast, get_args, get_origin
 
@@ -83,11 +84,14 @@ class _Environment(EnvSettingsSource):
 
     def decode_complex_value(self, field_name: str, field: FieldInfo | None, value: object) -> object:
         text = str(value)
-        if field is not None and wants_list(field.annotation):
-            return as_list(text)
-        if text.lstrip().startswith(("{", "[")):
-            return json.loads(text)
-        raise ValueError(text)
+        # What is not to be read stays a text, which the model refuses with its place; the library's own error would
+        # show the value in a traceback.
+        with suppress(ValueError):
+            if field is not None and wants_list(field.annotation):
+                return as_list(text)
+            if text.lstrip().startswith(("{", "[")):
+                return json.loads(text)
+        return text
 
 
 def _variables() -> dict[str, str]:
