@@ -11,7 +11,6 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint
 from typing import Any, Final, Self, overload
 from urllib.parse import unquote
 
@@ -34,7 +33,16 @@ from scigate.policy import Policy, Proceed, chain, core_policies, in_order
 from scigate.policy.access import Access
 from scigate.policy.handler import handler_step
 from scigate.policy.record import Recorder
-from scigate.providers import Provider, ProviderStatus, Registry, close_client, installed, plugin_of, reason_text
+from scigate.providers import (
+    EntryPoint,
+    Provider,
+    ProviderStatus,
+    Registry,
+    close_client,
+    installed,
+    plugin_of,
+    reason_text,
+)
 from scigate.reply import Reading, Reply, reply_to
 from scigate.rules import Decision, Rules, Verdict
 from scigate.settings import Settings, SettingsError

@@ -8,8 +8,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from importlib.metadata import Distribution, entry_points
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import anyio
 import httpx
@@ -27,7 +27,16 @@ from scigate.upstream import Upstream
 if TYPE_CHECKING:
     import typer
 
-__all__ = ["Provider", "ProviderError", "ProviderStatus", "Registry", "close_client", "installed", "plugin_of"]
+__all__ = [
+    "EntryPoint",
+    "Provider",
+    "ProviderError",
+    "ProviderStatus",
+    "Registry",
+    "close_client",
+    "installed",
+    "plugin_of",
+]
 
 T = TypeVar("T")
 
@@ -92,6 +101,28 @@ class Provider:
     client: object = None
 
 
+@runtime_checkable
+class EntryPoint(Protocol):
+    """What names an installed provider.
+
+    By its shape: a library that imports the backport `importlib_metadata`, as keyring does before Python 3.12, has the
+    standard library answer with the backport's own class from then on.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def dist(self) -> Distribution | None: ...
+
+    def load(self) -> Any:
+        """Import what it names."""
+        ...
+
+
 def plugin_of(candidate: object) -> object:
     """The plugin of a candidate: what its entry point names, or the candidate itself.
 
@@ -109,7 +140,7 @@ def plugin_of(candidate: object) -> object:
 
 def installed() -> dict[str, EntryPoint]:
     """Entry points in the group `scigate`, by name, in order of their names; nothing is imported."""
-    found = entry_points(group=hookspecs.PROJECT)
+    found = cast("Iterable[EntryPoint]", entry_points(group=hookspecs.PROJECT))
     return {point.name: point for point in sorted(found, key=lambda point: point.name)}
 
 

@@ -1,6 +1,9 @@
 """`scigate keys`, `rules` and `audit`: what an operator sees, and the exit codes that a script goes by."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,3 +143,25 @@ def test_a_whole_log_is_told_from_a_changed_one(run: Run, tmp_path: Path) -> Non
     changed = run("audit", "verify", "--json", config=config)
     assert changed.exit_code == 1
     assert json.loads(changed.stdout)["problems"] == ["audit.jsonl:3: the line was changed, or hashed with another key"]
+
+
+def test_providers_serve_beside_a_library_that_brings_its_own_entry_points(tmp_path: Path) -> None:
+    """A keyring's library does so before Python 3.12, and is imported ahead of the providers."""
+    (tmp_path / "lab_ring.py").write_text(
+        "from keyring.backends.null import Keyring\n"
+        "class Ring(Keyring):\n"
+        "    def get_password(self, service, username):\n"
+        "        return 's3cret-canary'\n"
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "PYTHON_KEYRING_BACKEND": "lab_ring.Ring",
+        "SCIGATE_AUDIT__KEY__KEYRING": "lab/ada",
+    }
+    words = [sys.executable, "-W", "error", "-m", "scigate.cli", "providers", "--json"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert {provider["state"] for provider in found} == {"serving"}
+    assert all(provider["distribution"].startswith("scigate-") for provider in found)
+    assert "s3cret-canary" not in done.stdout + done.stderr
