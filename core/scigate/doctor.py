@@ -192,7 +192,10 @@ def _secret_files(host: Host) -> Iterator[Finding]:
     for reference in host.settings.references(models):
         if reference.kind != "file":
             continue
-        mode = Path(reference.place).stat().st_mode
+        try:
+            mode = Path(reference.place).stat().st_mode
+        except OSError:
+            continue  # gone since the settings were read, which the next start will say
         if mode & (stat.S_IROTH | stat.S_IWOTH):
             verb = "write" if mode & stat.S_IWOTH else "read"
             what = f"{reference.place}: every user of this machine can {verb} it"

@@ -1,6 +1,7 @@
 """Planted secrets, and every place in which they must not turn up again."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 
 import anyio
 import httpx
+import keyring
 import pytest
 import scigate_pubmed
 import structlog
+from keyring.backend import KeyringBackend
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -32,6 +35,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 CANARY = "canary7d1fupstream"
+AUDIT_CANARY = "canary9b2aaudit"
 BOUND_S = 30
 EMPTY = {"esearchresult": {"count": "0", "retmax": "0", "retstart": "0", "idlist": [], "querytranslation": "x"}}
 
@@ -60,16 +64,46 @@ class Clumsy:
         return [break_down]
 
 
-@pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """What is exported while a tracer provider is set."""
+@pytest.fixture(scope="module")
+def exporter() -> Iterator[InMemorySpanExporter]:
+    """What is exported while a tracer provider is set; a tracer keeps to the first one that it has had."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    # The API lets a process set its provider once only.
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    yield exporter
+    with pytest.MonkeyPatch.context() as patch:
+        # The API lets a process set its provider once only.
+        patch.setattr(trace, "_TRACER_PROVIDER", provider)
+        yield exporter
     provider.shutdown()
+
+
+@pytest.fixture
+def spans(exporter: InMemorySpanExporter) -> InMemorySpanExporter:
+    exporter.clear()
+    return exporter
+
+
+class MemoryKeyring(KeyringBackend):
+    """A keyring that has every entry, and in each the secret."""
+
+    priority = 1
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return CANARY
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        raise NotImplementedError
+
+    def delete_password(self, service: str, username: str) -> None:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def ring() -> Iterator[None]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    yield
+    keyring.set_keyring(before)
 
 
 @pytest.fixture(autouse=True)
@@ -116,15 +150,35 @@ async def called(url: str, key: str, name: str, arguments: dict[str, Any]) -> st
     return f"{answer.headers} {answer.text}"
 
 
+PLACES = {
+    "in clear": (f'"{CANARY}"', ""),
+    "in a file": ('{ file = "secrets/upstream" }', "(file "),
+    "in a keyring": ('{ keyring = "ncbi/ada" }', "(keyring ncbi/ada)"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.usefixtures("ring")
 async def test_planted_secrets_turn_up_nowhere(
-    tmp_path: Path, spans: InMemorySpanExporter, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: str,
+    tmp_path: Path,
+    spans: InMemorySpanExporter,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither an upstream's key nor a caller's is in an answer, log, span, figure, audit line, cache or report.
+    """No key, wherever it is kept, is in an answer, log, span, figure, audit line, error, cache or report.
+
+    That is an upstream's key, a caller's and the audit log's own.
 
     The upstream does hear its key, once for each request, and answers with it as NCBI does.
     """
     keys = tmp_path / "keys.json"
     caller_key = KeyRing(keys).new("lab", SystemClock().now())
+    kept = tmp_path / "secrets"
+    kept.mkdir()
+    (kept / "upstream").write_text(f"{CANARY}\n")
+    (kept / "audit").write_text(f"{AUDIT_CANARY}\n")
+    given, said = PLACES[place]
     heard: list[str] = []
     told: list[str] = []
     with anyio.fail_after(BOUND_S):
@@ -133,7 +187,7 @@ async def test_planted_secrets_turn_up_nowhere(
             config.write_text(
                 f"""
 [providers.pubmed]
-api_key = "{CANARY}"
+api_key = {given}
 [upstreams.ncbi]
 base_url = "{address}/entrez/eutils/"
 retries = 0
@@ -142,6 +196,7 @@ accept = ["keys"]
 keys_file = "{keys}"
 [audit]
 path = "{tmp_path / "audit.jsonl"}"
+key = {{ file = "secrets/audit" }}
 [cache]
 store = "sqlite"
 [quota]
@@ -170,17 +225,22 @@ prometheus = true
     monkeypatch.setenv("SCIGATE_CONFIG", str(config))
     for words in (["config", "show"], ["doctor", "--offline"], ["keys", "list"]):
         told.append(CliRunner().invoke(command, words, prog_name="scigate").output)
+    assert said in told[-3].replace("\n", " ")
+    shutil.move(kept, tmp_path / "moved")
+    told.append(CliRunner().invoke(command, ["config", "show"], prog_name="scigate").output)
+    assert "audit.key" in told[-1]
+    assert "No such file" in told[-1]
     told += [span.to_json() for span in spans.get_finished_spans()]
     told += list(capfd.readouterr())
     assert set(heard) == {CANARY}
     assert len(heard) >= 3
     assert "tools/call lab_break" in "".join(told)
     assert json.loads((tmp_path / "audit.jsonl").read_text().splitlines()[0])["caller"] == "key:lab"
-    found = [text for text in told if CANARY in text or caller_key in text]
-    assert found == []
-    written = files(tmp_path, but=config)
+    secrets = (CANARY, AUDIT_CANARY, caller_key)
+    assert [text for text in told if any(secret in text for secret in secrets)] == []
+    written = [path for path in files(tmp_path, but=config) if path.parent.name != "moved"]
     assert any(path.suffix.startswith(".sqlite") or path.suffix == ".db" for path in written), written
-    assert [path for path in written if contains(path, CANARY) or contains(path, caller_key)] == []
+    assert [path for path in written if any(contains(path, secret) for secret in secrets)] == []
 
 
 def files(directory: Path, but: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """`scigate doctor`: what it finds, what it says mends it, and its exit code."""
 
 import json
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,33 @@ def test_a_key_is_said_to_be_set_and_never_what_it_is(doctor: Run) -> None:
     _, found = doctor('[providers.pubmed]\napi_key = "s3cret-canary"\n')
     assert found["key pubmed.api_key"]["what"] == "set"
     assert "s3cret-canary" not in json.dumps(found)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes")
+def test_a_secret_that_everybody_can_read_is_noted(doctor: Run, tmp_path: Path) -> None:
+    """With the command that mends it, for core's secrets and a provider's; one of its owner alone is well."""
+    key = tmp_path / "the key"
+    key.write_text("s3cret-canary")
+    config = f'[audit]\nkey = {{ file = "the key" }}\n[providers.pubmed]\napi_key = {{ file = "{key}" }}\n'
+    key.chmod(0o644)
+    code, found = doctor(config)
+    assert code == 0
+    for name in ("audit.key", "providers.pubmed.api_key"):
+        finding = found[f"file of {name}"]
+        assert (finding["state"], finding["remedy"]) == ("note", f"`chmod o-rwx '{key}'`")
+    assert "s3cret-canary" not in json.dumps(found)
+    key.chmod(0o602)
+    assert "write" in doctor(config)[1]["file of audit.key"]["what"]
+    key.chmod(0o640)
+    assert not [subject for subject in doctor(config)[1] if subject.startswith("file of")]
+
+
+def test_a_secret_that_is_not_there_is_a_finding(doctor: Run, tmp_path: Path) -> None:
+    """The line, the setting and the path, as at a start."""
+    code, found = doctor('[server]\nport = 0\n[providers.pubmed]\napi_key = { file = "gone" }\n')
+    assert code == 1
+    problem = f"scigate.toml:4: providers.pubmed.api_key: {tmp_path / 'gone'}: No such file"
+    assert problem in found["configuration"]["what"]
 
 
 def test_a_wrong_configuration_is_a_finding(doctor: Run) -> None:
