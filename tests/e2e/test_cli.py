@@ -197,6 +197,67 @@ def test_call_asks_a_running_gateway_by_its_url(run, environment: dict[str, str]
     assert lost.stderr.count("\n") == 1
 
 
+@pytest.fixture
+def guarded(run, environment: dict[str, str], tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A gateway that asks who calls: its URL, and a key that it accepts."""
+    variables = {"SCIGATE_AUTH__KEYS_FILE": str(tmp_path / "keys.json"), "SCIGATE_AUTH__ACCEPT": "keys"}
+    key = run("keys", "new", "ada", **variables).stdout.split()[0]
+    with served(["serve", "--http", "--port", "0", "--offline"], environment | variables) as url:
+        yield url, key
+
+
+def test_call_shows_a_key_that_is_kept_somewhere(run, guarded: tuple[str, str], tmp_path: Path) -> None:
+    """In a variable, a file or the keyring; the commands that judge definitions do the same."""
+    url, key = guarded
+    (tmp_path / "key").write_text(f"{key}\n")
+    (tmp_path / "lab_ring.py").write_text(
+        "import os\nfrom keyring.backends.null import Keyring\n"
+        "class Ring(Keyring):\n    def get_password(self, service, username):\n        return os.environ['KEPT']\n"
+    )
+    ring = {"PYTHONPATH": str(tmp_path), "PYTHON_KEYRING_BACKEND": "lab_ring.Ring", "KEPT": key}
+    for place, variables in (
+        ("env:SCIGATE_KEY", {"SCIGATE_KEY": key}),
+        (f"file:{tmp_path / 'key'}", {}),
+        ("keyring:gate/ada", ring),
+    ):
+        done = run("call", *ASPIRIN, "--json", "--url", url, "--key-from", place, **variables)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [row["cid"] for row in json.loads(done.stdout)["results"]] == [2244]
+    listed = run("schema", "snapshot", "--url", url, "--key-from", f"file:{tmp_path / 'key'}")
+    assert "pubchem_search_compounds" in listed.stdout
+
+
+def test_a_gateway_that_asks_who_calls_is_a_line_that_says_how_to_tell(
+    run, guarded: tuple[str, str], tmp_path: Path
+) -> None:
+    """Without a key and with a wrong one, and never with the key in it."""
+    url, key = guarded
+    (tmp_path / "two").write_text(f"{key}\nX-Other: {key}")
+    wrong = {"SCIGATE_KEY": f"{key}x"}
+    for words, variables, said in (
+        ([], {}, "asks who calls: say where a key is kept with --key-from env:NAME"),
+        (["--key-from", "env:SCIGATE_KEY"], wrong, "does not accept the key from env:SCIGATE_KEY"),
+        (["--key-from", "env:SCIGATE_KEY"], {}, "the variable SCIGATE_KEY is not set"),
+        (["--key-from", f"file:{tmp_path / 'gone'}"], {}, "No such file"),
+        (["--key-from", f"file:{tmp_path / 'two'}"], {}, "characters that no key has"),
+        (["--key-from", key], {}, "never the key itself"),
+    ):
+        for command in (["call", *ASPIRIN], ["schema", "snapshot"], ["lint"]):
+            done = run(*command, "--url", url, *words, **variables)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert said in done.stderr
+            assert done.stderr.startswith("scigate: ")
+            assert done.stderr.count("\n") == 1
+            assert key not in done.stderr
+
+
+def test_a_variable_for_the_key_is_no_setting(run) -> None:
+    """A shell that has it can run every command; and a key is shown to nobody who is not named."""
+    assert run("call", *ASPIRIN, "--offline", "--json", SCIGATE_KEY="x").returncode == 0
+    done = run("call", *ASPIRIN, "--offline", "--key-from", "env:SCIGATE_KEY", SCIGATE_KEY="x")
+    assert (done.returncode, done.stderr) == (2, "scigate: --key-from is for --url\n")
+
+
 def test_an_emulator_is_served_with_faults_on_request(environment: dict[str, str]) -> None:
     """The first answer shows the fault, the next is from sample data and says so."""
     with served(["emulate", "pubchem", "--fault", "503;retry-after=2"], environment) as url:

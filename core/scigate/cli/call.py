@@ -10,6 +10,7 @@ import typer
 from scigate.cli.arguments import parse_arguments
 from scigate.cli.options import AsJson, ConfigFile, Offline, load_settings, only_given
 from scigate.cli.refusal import Refusal
+from scigate.cli.remote import KeyFrom, Remote
 from scigate.cli.terminal import waiting, write, write_json
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def call(
     url: Annotated[
         str | None, typer.Option("--url", help="Ask the gateway that runs at this URL instead of starting one here.")
     ] = None,
+    key_from: KeyFrom = None,
     config: ConfigFile = None,
 ) -> None:
     """Call one tool.
@@ -41,7 +43,10 @@ def call(
 
     if url and offline:
         raise Refusal("--offline is for a gateway in this process; the one at --url was started with its own settings")
-    answer = anyio.run(_answer, tool, words or [], offline, url, config)
+    if key_from and not url:
+        raise Refusal("--key-from is for --url")
+    remote = Remote(url, key_from) if url else None
+    answer = anyio.run(_answer, tool, words or [], offline, remote, config)
     if as_json:
         write_json(answer.structured)
     elif answer.is_error:
@@ -52,14 +57,14 @@ def call(
     raise typer.Exit(1 if answer.is_error else 0)
 
 
-async def _answer(tool: str, words: list[str], offline: bool, url: str | None, config: Path | None) -> "Answer":
+async def _answer(tool: str, words: list[str], offline: bool, remote: Remote | None, config: Path | None) -> "Answer":
     from scigate.cli.form import Terminal, can_answer
     from scigate.cli.gateway import LocalGateway, connected, opened_host  # for start-up time
 
     async with waiting(f"calling {tool}") as spinner:
         terminal = Terminal(spinner) if can_answer() else None
-        if url:
-            async with connected(url, terminal) as gateway:
+        if remote:
+            async with connected(remote, terminal) as gateway:
                 return await ask(gateway, tool, words, spinner.progress)
         async with opened_host(load_settings(config, **only_given(offline=offline))) as host:
             return await ask(LocalGateway(host, terminal), tool, words, spinner.progress)

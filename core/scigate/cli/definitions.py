@@ -11,6 +11,7 @@ import typer
 
 from scigate.cli.options import load_settings
 from scigate.cli.refusal import Refusal
+from scigate.cli.remote import Remote
 
 Url = Annotated[str | None, typer.Option("--url", help="Ask the MCP server at this URL instead of this gateway.")]
 StdioCommand = Annotated[
@@ -31,24 +32,26 @@ class Listed:
     owners: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def listed(url: str | None, command: str | None, config: Path | None) -> Listed:
+def listed(url: str | None, command: str | None, config: Path | None, key_from: str | None = None) -> Listed:
     """The tools of the server at `url`, or of the one that `command` starts, or of this gateway.
 
     Raises:
-        Refusal: Both are given, or the server does not answer.
+        Refusal: Both are given, or the server does not answer, or wants another key than that from `key_from`.
     """
     import anyio  # for start-up time
 
     if url and command:
         raise Refusal("--url and --stdio are two servers; name one")
-    return anyio.run(_listed, url, command, config)
+    if key_from and not url:
+        raise Refusal("--key-from is for --url")
+    return anyio.run(_listed, Remote(url, key_from) if url else None, command, config)
 
 
-async def _listed(url: str | None, command: str | None, config: Path | None) -> Listed:
+async def _listed(remote: Remote | None, command: str | None, config: Path | None) -> Listed:
     from scigate.cli.gateway import connected, opened_host  # for start-up time
 
-    if url is not None:
-        async with connected(url) as gateway:
+    if remote is not None:
+        async with connected(remote) as gateway:
             return Listed(await gateway.definitions())
     if command is not None:
         from mcp import StdioServerParameters

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from scigate.cli.client import PLACES, ClientName, client_config
+from scigate.cli.remote import Remote
 from scigate.cli.terminal import Waiting, is_terminal, waiting, write, write_json, write_table
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ async def _run() -> list[str]:
         waiting("starting the gateway") as spinner,
         opened_host(Settings(offline=True)) as host,
         running(host) as url,
-        connected(url) as gateway,
+        connected(Remote(url)) as gateway,
     ):
         tools = await gateway.definitions()
         serving = [provider.name for provider in host.providers if provider.state == "serving"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scigate.cli.refusal import Refusal
+from scigate.cli.remote import Remote
 
 if TYPE_CHECKING:
     from mcp import Client, StdioServerParameters
@@ -214,18 +215,18 @@ def _exporting(settings: "Settings", clock: "Clock") -> "AbstractContextManager[
 
 @asynccontextmanager
 async def connected(
-    server: "str | StdioServerParameters", terminal: "Terminal | None" = None
+    server: "Remote | StdioServerParameters", terminal: "Terminal | None" = None
 ) -> AsyncGenerator[RemoteGateway]:
     """A running gateway by its URL, or any MCP server by the command that starts it; refuses when none answers.
 
     Args:
-        server: The URL or the command.
+        server: Where it is, or the command.
         terminal: Where what a call asks is answered; None where nobody is there.
     """
     from mcp import Client, MCPError  # for start-up time
 
-    if isinstance(server, str):
-        place, hint = server, "`scigate serve --http` starts one and says its URL"
+    if isinstance(server, Remote):
+        place, hint = server.url, "`scigate serve --http` starts one and says its URL"
     else:
         place, hint = (
             " ".join([server.command, *server.args]),
@@ -234,8 +235,12 @@ async def connected(
     try:
         async with AsyncExitStack() as stack:
             try:
-                client = await stack.enter_async_context(Client(server, elicitation_callback=_answers(terminal)))
+                opened = server.opened() if isinstance(server, Remote) else nullcontext(server)
+                transport = await stack.enter_async_context(opened)
+                client = await stack.enter_async_context(Client(transport, elicitation_callback=_answers(terminal)))
             except Exception as error:  # the SDK raises its HTTP library's errors, in groups
+                if isinstance(server, Remote) and (refusal := server.refusal()):
+                    raise refusal from error
                 raise Refusal(f"no gateway answers at {place} ({_first(error)}); {hint}") from error
             yield RemoteGateway(client)
     except MCPError as error:

@@ -7,6 +7,7 @@ import typer
 
 from scigate.cli.definitions import StdioCommand, Url, listed
 from scigate.cli.options import AsJson, ConfigFile
+from scigate.cli.remote import KeyFrom
 from scigate.cli.terminal import write, write_json, write_table
 
 LEAST = 4.5
@@ -15,6 +16,7 @@ LEAST = 4.5
 def lint(
     least: Annotated[float, typer.Option("--least", min=1, max=5, help="The grade that every tool must have.")] = LEAST,
     url: Url = None,
+    key_from: KeyFrom = None,
     stdio: StdioCommand = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -25,7 +27,7 @@ def lint(
     """
     from scigate.lint import grade, poison  # for start-up time
 
-    tools = listed(url, stdio, config)
+    tools = listed(url, stdio, config, key_from)
     grades = grade(tools.definitions)
     poisoned = poison(tools.definitions, tools.owners)
     if as_json:

@@ -9,6 +9,7 @@ import typer
 from scigate.cli.definitions import StdioCommand, Url, listed
 from scigate.cli.options import AsJson, ConfigFile
 from scigate.cli.refusal import Refusal
+from scigate.cli.remote import KeyFrom
 from scigate.cli.terminal import write, write_json
 
 if TYPE_CHECKING:
@@ -40,22 +41,28 @@ def read_lock(lock: Path | None) -> "Lock":
 
 
 @app.command()
-def snapshot(url: Url = None, stdio: StdioCommand = None, config: ConfigFile = None) -> None:
+def snapshot(url: Url = None, key_from: KeyFrom = None, stdio: StdioCommand = None, config: ConfigFile = None) -> None:
     """Print the canonical definitions with their hashes, as a lock without history."""
     from scigate.clock import SystemClock  # for start-up time
     from scigate.snapshot import Lock
 
-    write_json(Lock.of(listed(url, stdio, config).definitions, SystemClock().now()).as_json())
+    write_json(Lock.of(listed(url, stdio, config, key_from).definitions, SystemClock().now()).as_json())
 
 
 @app.command()
-def lock(lock: LockFile = None, url: Url = None, stdio: StdioCommand = None, config: ConfigFile = None) -> None:
+def lock(
+    lock: LockFile = None,
+    url: Url = None,
+    key_from: KeyFrom = None,
+    stdio: StdioCommand = None,
+    config: ConfigFile = None,
+) -> None:
     """Accept the present definitions; what changed since the last lock is printed and kept in its log."""
     from scigate.clock import SystemClock  # for start-up time
     from scigate.snapshot import Lock
 
     path = lock_path(lock)
-    definitions = listed(url, stdio, config).definitions
+    definitions = listed(url, stdio, config, key_from).definitions
     now = SystemClock().now()
     if path.exists():
         earlier = read_lock(path)
@@ -74,6 +81,7 @@ def diff(
         Path | None, typer.Option("--to", metavar="FILE", help="Another lock or snapshot to compare.")
     ] = None,
     url: Url = None,
+    key_from: KeyFrom = None,
     stdio: StdioCommand = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -83,7 +91,7 @@ def diff(
     Exit code: 0 where nothing differs or words alone, 1 for a compatible change, 3 for a breaking one.
     """
     earlier = read_lock(lock)
-    definitions = list(read_lock(to).tools.values()) if to else listed(url, stdio, config).definitions
+    definitions = list(read_lock(to).tools.values()) if to else listed(url, stdio, config, key_from).definitions
     found = earlier.compared(definitions)
     if as_json:
         write_json([{"tool": tool, "kind": change.kind, "words": change.words} for tool, change in found])

@@ -17,6 +17,8 @@ from scigate.settings.problem import SettingsError, nearest
 PREFIX = "SCIGATE_"
 # The variable that names the file itself; the command line reads it.
 CONFIG_VARIABLE = "SCIGATE_CONFIG"
+# The name that is free for the key of `--key-from env:SCIGATE_KEY`, in a shell that also sets settings.
+KEY_VARIABLE = "SCIGATE_KEY"
 
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 
@@ -98,7 +100,7 @@ def _variables() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name.upper().startswith(PREFIX) and name.upper() != CONFIG_VARIABLE and is_set(value)
+        if name.upper().startswith(PREFIX) and name.upper() not in (CONFIG_VARIABLE, KEY_VARIABLE) and is_set(value)
     }
 
 
