@@ -186,6 +186,11 @@ class Host:
         """How the audit log stands; None where none is kept."""
         return self._holdings.audit.status if self._holdings.audit else None
 
+    def record(self, entry: Mapping[str, object]) -> None:
+        """Hand an entry that is no call's to the audit log, where one is kept."""
+        if self._holdings.audit is not None:
+            self._holdings.audit.write(entry)
+
     def shown_to(self, caller: Caller, definitions: list[Json]) -> list[Json]:
         """Those of the tools or resources that the rules let a caller call, with some arguments at least."""
         if not self.rules:

@@ -25,7 +25,7 @@ from scigate.endpoint.http import create_app, running, serve_http
 from scigate.gateway import Gateway
 from scigate.host import Host
 from scigate.keys import KeyRing
-from scigate.settings import AuthSettings, ServerSettings, Settings
+from scigate.settings import AuditSettings, AuthSettings, ServerSettings, Settings
 from scigate.testing.clock import ManualClock
 
 BOUND_S = 20
@@ -98,9 +98,10 @@ def door(lab: Any) -> Door:
     """The endpoint with some settings for auth, asked as by plain HTTP."""
 
     @asynccontextmanager
-    async def opened(clock: ManualClock | None = None, **auth: Any) -> AsyncIterator[Ask]:
+    async def opened(clock: ManualClock | None = None, audit: Path | None = None, **auth: Any) -> AsyncIterator[Ask]:
+        settings = Settings(auth=AuthSettings(**auth), audit=AuditSettings(path=audit))
         with anyio.fail_after(BOUND_S):
-            async with Host.open(Settings(auth=AuthSettings(**auth)), plugins={"lab": lab}, clock=clock) as host:
+            async with Host.open(settings, plugins={"lab": lab}, clock=clock) as host:
                 app = create_app(Gateway(host))
                 transport = httpx.ASGITransport(app)
                 async with (
@@ -299,6 +300,19 @@ async def test_a_second_authorization_header_is_refused(by_token: Door, issuer: 
     """A proxy may have looked at the other one."""
     async with by_token() as ask:
         assert (await ask(issuer.sign(), authorization="Bearer other")).status_code == 400
+
+
+async def test_a_token_without_a_scope_is_told_of_with_its_caller(
+    by_token: Door, issuer: Issuer, tmp_path: Path
+) -> None:
+    """The audit log can name whoever has signed in, and so it does."""
+    path = tmp_path / "audit.jsonl"
+    async with by_token(scopes=["tools"], audit=path) as ask:
+        assert (await ask(issuer.sign(sub="ada"))).status_code == 403
+        assert (await ask(issuer.sign(scope="tools"), authorization="Bearer other")).status_code == 400
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    told = [(line["event"], line["caller"], line["reason"]) for line in lines]
+    assert told == [("sign_in", "token:ada", "insufficient_scope"), ("sign_in", None, "shown_twice")]
 
 
 async def test_a_token_without_a_scope_is_told_which(by_token: Door, issuer: Issuer) -> None:

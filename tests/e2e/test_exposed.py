@@ -89,6 +89,31 @@ async def all_of(stream: SocketStream) -> bytes:
         return received
 
 
+@pytest.mark.parametrize("accept", [[], ["keys"]], ids=["open", "keys"])
+@pytest.mark.parametrize(
+    "header",
+    ["Host: 127.0.0.1:1", "origin: http://localhost:3000", "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: x"],
+)
+async def test_a_header_that_is_there_twice_is_refused(
+    accept: list[str], header: str, lab: Any, tmp_path: Path
+) -> None:
+    """A proxy may have looked at the other one; the same value twice is no better, and the key makes no difference."""
+    ring = KeyRing(tmp_path / "keys.json")
+    shown = f"Authorization: Bearer {ring.new('ada', datetime.now(UTC))}\r\n" if accept else ""
+    settings = Settings.model_validate({"auth": {"accept": accept, "keys_file": ring.path}})
+    name = header.partition(":")[0].lower().encode()
+    more = "Origin: http://localhost:3000\r\nConnection: close\r\n"
+    once = LIST.replace(b"\r\nAccept", f"\r\n{shown}{more}Accept".encode(), 1)
+    with anyio.fail_after(BOUND_S):
+        async with Host.open(settings, plugins={"lab": lab}) as host, running(host) as url:
+            for sent, status in ((once, 200), (once.replace(b"\r\n", f"\r\n{header}\r\n".encode(), 1), 400)):
+                async with await anyio.connect_tcp(httpx.URL(url).host, httpx.URL(url).port or 80) as stream:
+                    await stream.send(sent)
+                    answer = await all_of(stream)
+                assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert answer.endswith(b"More than one header " + name)
+
+
 @pytest.mark.parametrize(
     ("sent", "answer"),
     [

@@ -23,6 +23,7 @@ from scigate.call import Caller
 from scigate.clock import Clock
 from scigate.endpoint.caller import CALLER
 from scigate.endpoint.issuer import IssuerUnavailable
+from scigate.endpoint.sign_ins import SignIns
 from scigate.endpoint.tokens import token_verifier
 from scigate.settings import AuthSettings
 
@@ -36,10 +37,12 @@ class Doorkeeper:
         app: What stands behind.
         settings: What is accepted; something is.
         clock: The clock of keys' and tokens' ages.
+        sign_ins: Is told of who is not let through; None where nobody wants to know.
     """
 
-    def __init__(self, app: ASGIApp, settings: AuthSettings, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, settings: AuthSettings, clock: Clock, sign_ins: SignIns | None = None) -> None:
         self._app = app
+        self._sign_ins = sign_ins
         self._bearer = BearerAuthBackend(token_verifier(settings, clock))
         self._scopes = settings.scopes
         by_token = "jwt" in settings.accept and settings.resource_url is not None
@@ -53,25 +56,35 @@ class Doorkeeper:
         """Put the caller into the scope; a response where there is none."""
         if b"access_token=" in scope["query_string"]:
             # Addresses are logged and cached on the way: such a token is no secret any more.
+            self._tell(scope, "token_in_address")
             return self._challenge(400, "invalid_request", "A token in the address is not accepted")
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
         if not shown:
+            self._tell(scope, "nothing_shown")
             return self._challenge(401)
         if len(shown) > 1:
+            self._tell(scope, "shown_twice")
             return self._challenge(400, "invalid_request", "More than one Authorization header")
         try:
             accepted = await self._bearer.authenticate(HTTPConnection(scope))
         except IssuerUnavailable:
+            self._tell(scope, "issuer_unavailable")
             body = {"error": "temporarily_unavailable", "error_description": "The issuer's keys cannot be fetched"}
             return JSONResponse(body, 503, {"Retry-After": "5"})
         if accepted is None:
+            self._tell(scope, "invalid_token")
             return self._challenge(401, "invalid_token", "The key or token is unknown, expired or not for this server")
         credentials, user = cast("tuple[object, AuthenticatedUser]", accepted)
         caller = _caller(user)
         if caller.kind == "token" and not caller.scopes.issuperset(self._scopes):
+            self._tell(scope, "insufficient_scope", caller.id)
             return self._challenge(403, "insufficient_scope", "The token lacks a scope that this server asks for")
         scope["auth"], scope["user"], scope[CALLER] = credentials, user, caller
         return None
+
+    def _tell(self, scope: Scope, reason: str, caller: str | None = None) -> None:
+        if self._sign_ins is not None:
+            self._sign_ins.refuse(scope, reason, caller)
 
     def _challenge(self, status: int, error: str | None = None, description: str | None = None) -> Response:
         parameters = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from mcp.server.transport_security import (
     TransportSecuritySettings,
 )
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -27,8 +28,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scigate.endpoint.auth import Doorkeeper, metadata_routes
 from scigate.endpoint.changes import Changes
 from scigate.endpoint.guard import guarded
-from scigate.endpoint.passage import Bounded, Introduced, Shallow, Trimmed
+from scigate.endpoint.passage import Bounded, Introduced, Shallow, Trimmed, Unambiguous
 from scigate.endpoint.server import build_server
+from scigate.endpoint.sign_ins import SignIns
 from scigate.endpoint.signals import at_stop_signal
 from scigate.endpoint.stream import NotificationStream
 from scigate.gateway import Gateway
@@ -75,11 +77,15 @@ def create_app(gateway: Gateway, settings: ServerSettings | None = None) -> Star
     sdk = Introduced(manager.handle_request) if gateway.is_live else manager.handle_request
     posted = RequestBodyLimitMiddleware(Shallow(Trimmed(sdk)), settings.max_body_bytes)
 
-    def asked(app: ASGIApp) -> ASGIApp:
-        return Doorkeeper(app, auth, clock) if auth.accept else app
+    sign_ins = SignIns(gateway.host.record, clock)
 
-    def lifespan(app: Starlette) -> AbstractAsyncContextManager[None]:
-        return manager.run()
+    def asked(app: ASGIApp) -> ASGIApp:
+        return Doorkeeper(app, auth, clock, sign_ins) if auth.accept else app
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with sign_ins.counting(), manager.run():
+            yield
 
     async def alive(request: Request) -> Response:
         return PlainTextResponse("alive\n")
@@ -101,7 +107,7 @@ def create_app(gateway: Gateway, settings: ServerSettings | None = None) -> Star
     if telemetry is not None and telemetry.page is not None:
         figures = _Figures(telemetry.metrics, telemetry.page, _security(settings, auth))
         routes.append(Route("/metrics", asked(figures), methods=["GET"]))
-    app = Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=[Middleware(Unambiguous)], lifespan=lifespan)
     app.state.changes = changes
     return app
 

@@ -15,10 +15,42 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scigate.endpoint.message import MAX_DEPTH, is_too_deep
 
-__all__ = ["Bounded", "Introduced", "Shallow", "Trimmed", "give_place_back"]
+__all__ = ["Bounded", "Introduced", "Shallow", "Trimmed", "Unambiguous", "give_place_back"]
 
 PLACE: Final = "scigate.place"
 """Key, in an ASGI scope, of what gives the request's place back."""
+
+
+_ONCE: Final = (
+    b"host",
+    b"origin",
+    b"mcp-protocol-version",
+    b"mcp-method",
+    b"mcp-name",
+    b"mcp-session-id",
+    b"content-type",
+)
+"""Headers of which a request has one at most: what each decides is decided once (RFC 9110, section 5.3)."""
+
+
+class Unambiguous:
+    """Refuses a request that has a header twice which can be meant once only.
+
+    A proxy on the way may have looked at the other one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            names = [name for name, _ in scope["headers"]]
+            twice = next((name for name in _ONCE if names.count(name) > 1), None)
+            if twice is not None:
+                answer = PlainTextResponse(f"More than one header {twice.decode()}", 400)
+                await answer(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class Bounded:
