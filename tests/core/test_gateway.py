@@ -4,12 +4,14 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import anyio
 import httpx
 import pytest
+from pydantic import BaseModel, SecretStr
 from scigate import Input, Output, Upstream, tool
 from scigate.call import LOCAL, Call, Caller
 from scigate.catalogue import UnknownTool
@@ -107,6 +109,32 @@ async def test_a_provider_turned_off_disappears_and_comes_back(plugins: dict[str
             await call(gateway, "shop_look")
         await gateway.replace(settings())
         assert names(gateway) == ["lab_ask", "shop_look"]
+
+
+async def test_a_changed_secret_is_read_with_a_reload(provider: Made, tmp_path: Path) -> None:
+    """The client is built with it; one that is not to be had changes nothing."""
+
+    class Keyed(BaseModel):
+        key: SecretStr
+
+    keys: list[str] = []
+
+    def build_client(upstreams: object, settings: Keyed) -> object:
+        keys.append(settings.key.get_secret_value())
+        return object()
+
+    plugins = {"shop": provider(look, settings_model=lambda: Keyed, build_client=build_client)}
+    kept = tmp_path / "key"
+    given = settings(providers={"shop": {"key": {"file": str(kept)}}})
+    kept.write_text("first")
+    async with Gateway.open(given, plugins=plugins) as gateway:
+        kept.write_text("second")
+        assert await gateway.replace(given, anew=True)
+        kept.unlink()
+        with pytest.raises(SettingsError, match="No such file"):
+            await gateway.replace(given, anew=True)
+        assert names(gateway) == ["shop_look"]
+    assert keys == ["first", "second"]
 
 
 async def test_a_call_under_way_finishes(provider: Made) -> None:
