@@ -107,10 +107,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(kind: str) -> Iterator[tuple[int, int]]:
+def server(kind: str, *given: str) -> Iterator[tuple[int, int]]:
     """A server of bench/server.py; gives its port and process id once it answers."""
     port = free_port()
-    process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("server.py")), kind, str(port)])
+    process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("server.py")), kind, str(port), *given])
     try:
         for _ in range(200):
             try:

@@ -1,18 +1,19 @@
-"""Run one server of the comparison in a process of its own: `python bench/server.py KIND PORT`.
+"""Run one server of the comparison in a process of its own: `python bench/server.py KIND PORT [COLLECTOR]`.
 
 `bare` is the SDK's low-level server with one tool that gives a constant answer, as its documentation builds it;
 `tuned` is the same without its tracing middleware and told the tool's schema, so that it does not list the tools
 before each call; `gateway` is scigate with a provider whose one tool gives the same; `pubchem` is scigate with the
-PubChem provider, offline; `observed` is `gateway` with every span and figure taken. All run on uvloop and httptools,
-without an access log.
+PubChem provider, offline. These two may end in `-none`, for a chain without telemetry, or in a name of `TELEMETRY`, for
+what is sent to the COLLECTOR; `collector` is one that keeps nothing. All run on uvloop and httptools, without an access
+log.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -20,16 +21,19 @@ import mcp_types as types
 import uvicorn
 from answer import STRUCTURED, TEXT, Provider
 from mcp.server.lowlevel import Server
-from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from scigate.clock import SystemClock
 from scigate.endpoint.http import serve_http
 from scigate.exporters import exporting
 from scigate.gateway import Gateway
-from scigate.host import Host
 from scigate.settings import LogSettings, ServerSettings, Settings, TelemetrySettings
 from scigate.telemetry import configure_logging
+
+TELEMETRY: dict[str, dict[str, Any]] = {
+    "figures": {"prometheus": True},
+    "usual": {"otlp_endpoint": ""},
+    "every": {"otlp_endpoint": "", "traces_per_s": math.inf},
+}
+"""What `gateway-` and `pubchem-` may end in, besides `none`."""
 
 
 def bare_app(*, tuned: bool) -> Any:
@@ -56,25 +60,37 @@ def bare_app(*, tuned: bool) -> Any:
     return server.streamable_http_app(stateless_http=True)
 
 
-async def gateway(port: int, plugins: dict[str, object], observed: bool) -> None:
+async def gateway(port: int, plugins: dict[str, object], telemetry: TelemetrySettings) -> None:
     """scigate, on its own HTTP server."""
-    settings = Settings(offline=True, server=ServerSettings(port=port, concurrency=1024))
-    with ExitStack() as stack:
-        telemetry = None
-        if observed:
-            tracer = TracerProvider(shutdown_on_exit=False)
-            tracer.add_span_processor(BatchSpanProcessor(Dropped()))
-            trace.set_tracer_provider(tracer)
-            telemetry = stack.enter_context(exporting(TelemetrySettings(prometheus=True), SystemClock()))
-        async with Host.open(settings, plugins=plugins, telemetry=telemetry) as host:
-            await serve_http(Gateway(host), settings.server)
+    settings = Settings(offline=True, server=ServerSettings(port=port, concurrency=1024), telemetry=telemetry)
+    clock = SystemClock()
+    with exporting(telemetry, clock) if telemetry.wanted else nullcontext() as kept:
+        async with Gateway.open(settings, plugins=plugins, clock=clock, telemetry=kept) as served:
+            await serve_http(served, settings.server)
 
 
-class Dropped(SpanExporter):
-    """Takes spans in batches and sends them nowhere: what the collector costs is not the gateway's."""
+def without_telemetry() -> None:
+    """Take what traces and measures a call out of the chain and leave its log line: what "off" is compared with."""
+    module: Any = importlib.import_module("scigate.host")
+    policies: Any = importlib.import_module("scigate.policy")
+    traces: Any = importlib.import_module("scigate.policy.trace")
+    whole = module.core_policies
+    module.core_policies = lambda *given, **named: [
+        policies.Policy("trace", traces._logged) if policy.name == "trace" else policy
+        for policy in whole(*given, **named)
+        if policy.name != "measure"
+    ]
+    policies.spans_are_kept = lambda: False
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return SpanExportResult.SUCCESS
+
+async def collector(scope: Any, receive: Any, send: Any) -> None:
+    """An OTLP/HTTP collector that takes everything and keeps nothing."""
+    if scope["type"] != "http":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def main() -> None:
@@ -92,10 +108,19 @@ def main() -> None:
             lifespan="on",
         )
         return
+    if kind == "collector":
+        uvicorn.run(collector, port=port, http="httptools", access_log=False, log_config=None, lifespan="off")
+        return
+    tool, _, telemetry = kind.partition("-")
     plugins: dict[str, object] = {"bench": Provider()}
-    if kind == "pubchem":
+    if tool == "pubchem":
         plugins = {"pubchem": importlib.import_module("scigate_pubchem")}
-    anyio.run(gateway, port, plugins, kind == "observed", backend_options={"use_uvloop": True})
+    if telemetry == "none":
+        without_telemetry()
+    wanted = TELEMETRY.get(telemetry, {})
+    if "otlp_endpoint" in wanted:
+        wanted = wanted | {"otlp_endpoint": sys.argv[3]}
+    anyio.run(gateway, port, plugins, TelemetrySettings(**wanted), backend_options={"use_uvloop": True})
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ class Call:
         capped: Inputs of which less is served than was asked for.
         unprocessed: Batch entries that are not served, in input order.
         notices: Sentences for the reader of the result, in order.
+        failed: Whether the last step that is over, handler or policy, ended in a failure; kept only for traces.
         meaning: What an exception of the provider or of an upstream means, as a failure; None for a fault of code.
         rule: The rule that decided that the call may be made or not; None where there are no rules.
         dialogue: What the client sent along, so that it can be asked.
@@ -124,6 +125,7 @@ class Call:
     unprocessed: list[str] = field(default_factory=list[str])
     notices: list[str] = field(default_factory=list[str])
     rule: str | None = None
+    failed: bool = False
     meaning: Callable[[Exception], Failure | None] = _unknown
     progress_sink: ProgressSink | None = None
     dialogue: Dialogue = field(default_factory=Dialogue)

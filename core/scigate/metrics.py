@@ -15,11 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import structlog
-from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider, Observation
 
 from scigate.call import Call
 from scigate.clock import Clock
 from scigate.output import Success
+from scigate.sampling import Traces
 from scigate.upstream import UpstreamStatus
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ T = TypeVar("T")
 BUCKETS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds, as the MCP semantic conventions ask
 (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/, read 2026-08)."""
+
+_MOST_HELD: Final = 256
+"""Durations that wait to be counted, for a second at most."""
 
 BEAT_S: Final = 1.0
 """Seconds between two looks at the event loop and at the upstreams."""
@@ -68,14 +72,17 @@ class Metrics:
     Args:
         provider: Where the measurements go.
         clock: The clock of durations.
+        traces: What is traced; None where nothing is.
     """
 
-    def __init__(self, provider: MeterProvider, clock: Clock) -> None:
+    def __init__(self, provider: MeterProvider, clock: Clock, traces: Traces | None = None) -> None:
         self._clock = clock
+        self._traces = traces
         self._in_flight: Counter[str] = Counter()
         self._lag_s = 0.0
         self._standing: Callable[[], Standing] | None = None
         self._figures: dict[str, list[Observation]] = {}
+        self._held: list[tuple[Histogram, float, dict[str, str]]] = []
         meter = provider.get_meter("scigate")
 
         def histogram(name: str, description: str) -> Any:
@@ -94,7 +101,7 @@ class Metrics:
 
     def operation(self, method: str, seconds: float, attributes: dict[str, str]) -> None:
         """Count one MCP request."""
-        self._operations.record(seconds, {"mcp.method.name": method, **attributes})
+        self._record(self._operations, seconds, {"mcp.method.name": method, **attributes})
 
     @property
     def clock(self) -> Clock:
@@ -118,10 +125,12 @@ class Metrics:
             self._in_flight[call.caller.id] -= 1
             if not self._in_flight[call.caller.id]:
                 del self._in_flight[call.caller.id]
-            self._calls.record(self._clock.monotonic() - call.started, {**tool, "scigate.outcome": outcome})
-            self._blocks.record(steps.longest_s, tool)
+            self._record(self._calls, self._clock.monotonic() - call.started, {**tool, "scigate.outcome": outcome})
+            if steps.longest_s >= BUCKETS[0]:
+                # Shorter stretches hold nobody up, and the lowest bucket could not tell them apart.
+                self._record(self._blocks, steps.longest_s, tool)
             if call.usage.attempts:
-                self._waits.record(call.usage.waited_s, tool)
+                self._record(self._waits, call.usage.waited_s, tool)
             if steps.longest_s >= BLOCKED_S:
                 _log.warning("loop blocked", tool=call.operation.name, duration_ms=round(1000 * steps.longest_s, 1))
 
@@ -134,6 +143,7 @@ class Metrics:
         try:
             yield
         finally:
+            self._count_held()
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch
@@ -143,6 +153,7 @@ class Metrics:
 
         An exporter asks from a thread of its own, in which nothing that they are read from may be touched.
         """
+        self._count_held()
         if self._standing is None:
             return
         standing = self._standing()
@@ -169,10 +180,23 @@ class Metrics:
             figures["scigate.provider.serving"].append(Observation(int(serves), {"scigate.provider": name}))
         if standing.audit_lost is not None:
             figures["scigate.audit.lost"].append(Observation(standing.audit_lost))
+        if self._traces is not None:
+            figures["scigate.traces.left_out"].append(Observation(self._traces.left_out))
         figures["scigate.calls.in_flight"].append(Observation(self._in_flight.total()))
         figures["scigate.callers"].append(Observation(len(self._in_flight)))
         figures["scigate.loop.lag"].append(Observation(self._lag_s))
         self._figures = figures
+
+    def _record(self, histogram: Histogram, seconds: float, attributes: dict[str, str]) -> None:
+        # Many at once are counted in half the time: one by one, what counts them is in no cache of the processor.
+        self._held.append((histogram, seconds, attributes))
+        if len(self._held) >= _MOST_HELD:
+            self._count_held()
+
+    def _count_held(self) -> None:
+        held, self._held = self._held, []
+        for histogram, seconds, attributes in held:
+            histogram.record(seconds, attributes)
 
     async def _watch(self) -> None:
         while True:
@@ -193,10 +217,12 @@ class Telemetry:
     Attributes:
         metrics: The instruments.
         page: Writes them in Prometheus' text format; None where nobody may ask.
+        traces: How many traces are begun; None for every one.
     """
 
     metrics: Metrics
     page: Callable[[], bytes] | None = None
+    traces: Traces | None = None
 
 
 _OBSERVED: Final = {
@@ -207,6 +233,7 @@ _OBSERVED: Final = {
         "scigate.cache.misses": "Answers put into the cache",
         "scigate.cache.stale": "Answers served past their lifetime, because the upstream failed",
         "scigate.audit.lost": "Audit lines that could not be written",
+        "scigate.traces.left_out": "Traces that were not begun, as there were too many in that second",
     },
     "gauge": {
         "scigate.upstream.waiting": "Requests that wait for a slot",

@@ -1,6 +1,7 @@
 """What the gateway measures of itself, and who may ask for it."""
 
 import re
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -245,3 +246,14 @@ def test_a_missing_extra_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(SettingsError, match=re.escape(extra)), exporting(TelemetrySettings(**settings), clock):
         pass
+
+
+def test_a_collector_that_does_not_answer_holds_no_stop_up(monkeypatch: pytest.MonkeyPatch, clock: Jumping) -> None:
+    """What is left is given up after a while, and the log says so."""
+    monkeypatch.setattr("opentelemetry.trace.set_tracer_provider", lambda provider: None)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = TelemetrySettings(otlp_endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with capture_logs() as logs, exporting(settings, clock, patience_s=0.01) as telemetry:
+            telemetry.metrics.operation("tools/call", 0.1, {})
+            telemetry.metrics.look()
+    assert [line["event"] for line in logs] == ["telemetry lost"]

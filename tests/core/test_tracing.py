@@ -10,6 +10,7 @@ import httpx
 import pytest
 import structlog
 from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -17,8 +18,11 @@ from scigate import Input, Output, Upstream, tool
 from scigate.call import LOCAL, Call
 from scigate.endpoint.http import running
 from scigate.host import Host
+from scigate.metrics import Metrics, Telemetry
+from scigate.sampling import Traces
 from scigate.settings import LogSettings
 from scigate.telemetry import configure_logging
+from scigate.testing.clock import ManualClock
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -72,9 +76,10 @@ def lab(hosting: Hosting, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Abst
     module = type("Module", (), {"emulator": staticmethod(emulator)})
     monkeypatch.setitem(sys.modules, "lab_emulator", module)
 
-    def opened(**settings: Any) -> AbstractAsyncContextManager[Host]:
+    def opened(measured: Telemetry | None = None, **settings: Any) -> AbstractAsyncContextManager[Host]:
         return hosting(
             ask,
+            telemetry=measured,
             settings={"offline": True, **settings},
             register_upstreams=lambda: [upstream],
             build_client=lambda upstreams: upstreams["lab"],
@@ -87,13 +92,14 @@ def by_name(spans: InMemorySpanExporter) -> dict[str, ReadableSpan]:
     return {span.name: span for span in spans.get_finished_spans()}
 
 
-async def posted(url: str, name: str) -> Any:
-    """Call the tool as a client inside a trace does."""
+async def posted(url: str, name: str, *, traced: bool = True) -> Any:
+    """Call the tool as a client inside a trace does, or as one that has none."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
-        "traceparent": f"00-{TRACE}-b7ad6b7169203331-01",
     }
+    if traced:
+        meta["traceparent"] = f"00-{TRACE}-b7ad6b7169203331-01"
     params = {"name": "lab_ask", "arguments": {"name": name}, "_meta": meta}
     headers = {
         "Accept": "application/json, text/event-stream",
@@ -119,6 +125,22 @@ async def test_a_call_is_one_trace_that_begins_with_the_client(lab: Any, spans: 
     assert (call.parent, attempt.parent) == (request.context, call.context)
     assert (call.attributes or {})["scigate.requests"] == 1
     assert (attempt.attributes or {})["scigate.quota.wait_ms"] == 0.0
+
+
+async def test_beyond_the_bound_a_call_leaves_no_span(lab: Any, spans: InMemorySpanExporter) -> None:
+    """Neither of itself nor of what it asks upstream; a client's own trace is kept all the same."""
+    clock = ManualClock()
+    traces = Traces(1.0, clock)
+    measured = Telemetry(Metrics(MeterProvider(shutdown_on_exit=False), clock, traces), traces=traces)
+    async with lab(measured) as host, running(host) as url:
+        await posted(url, "a", traced=False)
+        assert sorted(by_name(spans)) == ["GET", "host.call", "tools/call lab_ask"]
+        spans.clear()
+        await posted(url, "b", traced=False)
+        assert by_name(spans) == {}
+        await posted(url, "c")
+        assert sorted(by_name(spans)) == ["GET", "host.call", "tools/call lab_ask"]
+    assert traces.left_out == 1
 
 
 @pytest.mark.parametrize(("told", "heard"), [([], None), (["lab"], TRACE)])

@@ -20,6 +20,7 @@ from scigate.endpoint.dialogue import sealing
 from scigate.endpoint.lists import FRESH_MS
 from scigate.endpoint.measured import Measured
 from scigate.endpoint.methods import Context, Methods, Result, caller_in
+from scigate.endpoint.traced import Traced
 from scigate.gateway import Gateway
 
 __all__ = ["build_server"]
@@ -80,8 +81,10 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
         # The SDK's spans go nowhere then, and cost 7 % of a short call.
         server.middleware.clear()
 
-    if gateway.host.telemetry is not None:
-        metrics = gateway.host.telemetry.metrics
+    if (telemetry := gateway.host.telemetry) is not None:
+        metrics = telemetry.metrics
+        if telemetry.traces is not None:
+            server.middleware[:] = [Traced(spanned, telemetry.traces) for spanned in server.middleware]
         server.middleware.insert(0, Measured(metrics, lambda: gateway.host.catalogue.tools))
 
     server.middleware.append(sealing(gateway.host.settings, lambda context: caller_in(context, gateway)))

@@ -25,7 +25,7 @@ from scigate.policy.deadline import deadline
 from scigate.policy.disclose import disclose
 from scigate.policy.page import page
 from scigate.policy.record import Recorder
-from scigate.policy.trace import noted, spans_are_kept, trace
+from scigate.policy.trace import answered, is_traced, noted, spans_are_kept, trace
 from scigate.policy.validate import validate
 
 __all__ = ["Outcome", "Policy", "PolicyFunction", "Proceed", "chain", "core_policies", "in_order"]
@@ -105,10 +105,21 @@ def in_order(core: Sequence[Policy], others: Iterable[Policy]) -> list[Policy]:
 
 def chain(policies: Sequence[Policy], handler: Proceed) -> Proceed:
     """Compose policies around a handler; the first is the outermost."""
+    plain = _composed([policy.run for policy in policies], handler)
+    if not spans_are_kept():
+        return plain
+    told = _composed([noted(policy.name, policy.run) for policy in policies], answered(handler))
+
+    def run(call: Call) -> Awaitable[Outcome]:
+        return (told if is_traced() else plain)(call)
+
+    return run
+
+
+def _composed(policies: Sequence[PolicyFunction], handler: Proceed) -> Proceed:
     step = handler
     for policy in reversed(policies):
-        run = noted(policy.name, policy.run) if spans_are_kept() else policy.run
-        step = partial(_enter, run, step)
+        step = partial(_enter, policy, step)
     return step
 
 

@@ -43,6 +43,8 @@ class TelemetrySettings(BaseModel):
     """The OTLP/HTTP collector that traces and figures are sent to; needs scigate[otlp]."""
     sampled: Annotated[float, Field(ge=0, le=1)] = 1.0
     """The part of the traces that is kept, of those that no client has decided about."""
+    traces_per_s: Annotated[float, Field(gt=0)] = 20.0
+    """The most of these traces begun in a second, inf for every one; a figure counts what is left out."""
     trace_upstreams: list[str] = []
     """Upstreams that are told a trace's id (traceparent): your own services, as third parties need not know it."""
 
