@@ -187,7 +187,7 @@ class Host:
         return self._holdings.audit.status if self._holdings.audit else None
 
     def record(self, entry: Mapping[str, object]) -> None:
-        """Hand an entry that is no call's to the audit log, where one is kept."""
+        """Hand an entry that no policy writes to the audit log, where one is kept."""
         if self._holdings.audit is not None:
             self._holdings.audit.write(entry)
 
@@ -290,13 +290,19 @@ class Host:
         """
         served = self.catalogue.tools.get(name)
         if served is None:
-            if self._holdings.audit is not None:
-                unknown = {"caller": caller.id, "tool": name[:200], "outcome": "failure", "reason": "unknown_tool"}
-                self._holdings.audit.write({"event": "call", **unknown})
+            unknown = {"caller": caller.id, "tool": name[:200], "outcome": "failure", "reason": "unknown_tool"}
+            self.record({"event": "call", **unknown})
             raise UnknownTool(name, [known for known in self.catalogue.tools if self.rules.may_call(caller, known)])
         call = self.begin(served.tool, arguments or {}, caller, progress, dialogue)
         outcome = await served.run(call)
-        return outcome if isinstance(outcome, InputRequired) else reply_to(call, outcome, served.envelope)
+        if isinstance(outcome, InputRequired):
+            return outcome
+        reply = reply_to(call, outcome, served.envelope)
+        if reply.failure is not None and not isinstance(outcome, Failure):
+            # The call's own line says that it went well.
+            unsent = {"call": call.id, "caller": caller.id, "tool": name, "reason": reply.failure.reason}
+            self.record({"event": "reply", **unsent, "outcome": "failure"})
+        return reply
 
     async def read(self, uri: str, caller: Caller, *, dialogue: Dialogue | None = None) -> Reading | InputRequired:
         """Read a resource; a client that has to answer first reads it again with its answers.

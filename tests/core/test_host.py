@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -190,6 +191,25 @@ async def test_a_result_over_the_size_of_any_context_is_refused(host: Host) -> N
     error = reply.structured["error"]
     assert (error["code"], error["data"]["reason"]) == (-32070, "result_too_large")
     assert error["message"].endswith("the most is 1,000,000.")
+
+
+async def test_a_result_that_is_not_sent_is_in_the_audit_log(hosting: Any, tmp_path: Path) -> None:
+    """After the line of its call, which went well."""
+    audit = tmp_path / "audit.jsonl"
+
+    class Length(Input):
+        length: int
+
+    @tool("lab_text", title="Text")
+    async def text(args: Length, client: object, call: Call) -> Contents:
+        """A text of some length."""
+        return Contents(text="x" * args.length)
+
+    async with hosting(text, settings={"audit": {"path": str(audit)}}) as host:
+        await host.call("lab_text", {"length": MAX_TEXT + 1}, LOCAL)
+    lines = [json.loads(line) for line in audit.read_text(encoding="utf-8").splitlines()]
+    calls = [(line["event"], line["outcome"], line["reason"]) for line in lines if line.get("tool") == "lab_text"]
+    assert calls == [("call", "ok", None), ("reply", "failure", "result_too_large")]
 
 
 @pytest.mark.parametrize(
