@@ -10,6 +10,7 @@ log.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import math
 import sys
@@ -29,6 +30,9 @@ from scigate.settings import LogSettings, ServerSettings, Settings, TelemetrySet
 from scigate.telemetry import configure_logging
 
 TELEMETRY: dict[str, dict[str, Any]] = {
+    "": {},
+    "none": {},
+    "off": {},
     "figures": {"prometheus": True},
     "usual": {"otlp_endpoint": ""},
     "every": {"otlp_endpoint": "", "traces_per_s": math.inf},
@@ -66,6 +70,8 @@ async def gateway(port: int, plugins: dict[str, object], telemetry: TelemetrySet
     clock = SystemClock()
     with exporting(telemetry, clock) if telemetry.wanted else nullcontext() as kept:
         async with Gateway.open(settings, plugins=plugins, clock=clock, telemetry=kept) as served:
+            gc.collect()
+            gc.freeze()  # as `scigate serve` does
             await serve_http(served, settings.server)
 
 
@@ -117,7 +123,7 @@ def main() -> None:
         plugins = {"pubchem": importlib.import_module("scigate_pubchem")}
     if telemetry == "none":
         without_telemetry()
-    wanted = TELEMETRY.get(telemetry, {})
+    wanted = TELEMETRY[telemetry]
     if "otlp_endpoint" in wanted:
         wanted = wanted | {"otlp_endpoint": sys.argv[3]}
     anyio.run(gateway, port, plugins, TelemetrySettings(**wanted), backend_options={"use_uvloop": True})

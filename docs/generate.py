@@ -44,7 +44,7 @@ def reasons(host: Host) -> str:
     for status in host.providers:
         own: dict[str, Reason] = {}
         for name in status.tools:
-            tool = host.operation(name)
+            tool = host.catalogue.operation(name)
             own |= {reason.name: reason for reason in tool.errors}
         if own:
             parts += [f"## {status.name}\n", _table(own.values())]
@@ -66,7 +66,7 @@ def tools(host: Host) -> str:
     for status in host.providers:
         parts.append(f"## {status.name}\n")
         for name in status.tools:
-            tool, definition = host.operation(name), definitions[name]
+            tool, definition = host.catalogue.operation(name), definitions[name]
             assert isinstance(tool, Tool)
             parts.append(f"### {name}\n\n{_plain(definition['description'])}\n")
             properties = definition["inputSchema"].get("properties", {})

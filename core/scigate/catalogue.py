@@ -8,8 +8,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args, get_origin
 
+from scigate.annotation import parts
 from scigate.definition import prompt_definition, resource_definition, tool_definition
 from scigate.envelope import Envelope
 from scigate.operation import NAME, Example, Operation, Prompt, Resource, Tool
@@ -191,15 +192,18 @@ class Catalogue:
         return found
 
     def completions(self, prompt: str, argument: str, begun: str) -> list[str]:
-        """What an argument of a prompt may be, of that which begins so; empty where it may be anything.
+        """The values of a prompt's argument that begin so, in capitals or not; none where it may be any text.
 
         Raises:
             UnknownPrompt: No prompt has this name.
         """
-        model = self.prompt(prompt)[0].input_model
-        fields = {field.alias or name: field for name, field in model.model_fields.items()}
-        field = fields.get(argument)
-        allowed: tuple[object, ...] = get_args(field.annotation) if field is not None else ()
+        found, _ = self.prompt(prompt)
+        fields = {given.alias or name: given for name, given in found.input_model.model_fields.items()}
+        chosen = fields.get(argument)
+        if chosen is None:
+            return []
+        choices = [part for part in parts(chosen.annotation) if get_origin(part) is Literal]
+        allowed = [value for choice in choices for value in get_args(choice)]
         return [value for value in allowed if isinstance(value, str) and value.lower().startswith(begun.lower())]
 
     def _problem(self, name: str, provider: str) -> str | None:

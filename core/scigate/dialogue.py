@@ -213,7 +213,8 @@ class Transcript:
             if question == digest:
                 return answer
             del self._answered[key]
-        if self._asked.get(key, digest) != digest:
+        # In its first request a client may answer ahead; later only what it was asked.
+        if self._asked.get(key, digest if not self._round else None) != digest:
             return None
         answer = self._dialogue.responses.get(key)
         if not isinstance(answer, Mapping) or not all(name in answer for name in _TELLS[request.method]):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import httpx
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 from scigate.annotation import holds_secret
 from scigate.clock import Clock
@@ -178,7 +178,7 @@ def _secrets(provider: str, model: BaseModel) -> Iterator[Finding]:
         if not holds_secret(field.annotation):
             continue
         value = getattr(model, name)
-        is_set = isinstance(value, SecretStr) and bool(value.get_secret_value())
+        is_set = bool(value.get_secret_value() if isinstance(value, SecretStr | SecretBytes) else value)
         variable = f"SCIGATE_PROVIDERS__{provider.upper()}__{name.upper()}"
         subject = f"key {provider}.{name}"
         yield Finding(subject, "ok", "set") if is_set else Finding(subject, "note", "not set", f"set {variable}")

@@ -33,11 +33,12 @@ FIXED: Final = ("offline", "telemetry", "server", "auth", "audit", "quota", "cac
 
 
 class View(Generic[T]):
-    """What somebody makes of the host that is served: made once for each, before it is served.
+    """Something made of each host before it is served, such as its lists.
 
     Attributes:
-        now: That of the host that is served now.
-        before: That of the host before it; the same until one has been replaced.
+        make: Makes it; a ValueError says why the host is not to be served.
+        now: The one made of the host that is served.
+        before: The one made of the host before; `now` itself until the first replacement.
     """
 
     def __init__(self, make: Callable[[Host], T], host: Host) -> None:
@@ -115,7 +116,7 @@ class Gateway:
         return view
 
     def on_replaced(self, tell: Callable[[], Awaitable[None]]) -> None:
-        """Have it told when another host has taken the place of the one before."""
+        """Have `tell` awaited after each replacement, in the order of registration."""
         self._told.append(tell)
 
     async def replace(self, settings: Settings, *, anew: bool = False) -> bool:
@@ -133,12 +134,14 @@ class Gateway:
         Raises:
             SettingsError: The settings are wrong, or a provider that serves could not serve by them. Nothing has
                 changed then.
+            TypeError: The gateway was made around a host.
         """
         if self._opening is None:
             raise TypeError("this gateway serves one host")
         async with self._replacing:
             before = self._tenure
             settings = _applicable(before.host.settings, settings)
+            # Not ==, which would compare where the values came from as well.
             if not anew and settings.model_dump() == before.host.settings.model_dump():
                 return False
             serving = [provider.name for provider in before.host.providers if provider.state == "serving"]
@@ -148,9 +151,12 @@ class Gateway:
                 raise SettingsError([str(error)]) from error
             try:
                 made = [view.make(after.host) for view in self._views]
-            except ValueError as error:
+            except BaseException as error:
                 await after.end()
-                raise SettingsError([str(error)]) from error
+                before.host.announce()
+                if isinstance(error, ValueError):
+                    raise SettingsError([str(error)]) from error
+                raise
             self._tenure = after
             for view, now in zip(self._views, made, strict=True):
                 view.before, view.now = view.now, now
@@ -158,7 +164,10 @@ class Gateway:
             self._retired.add(retired)
             retired.add_done_callback(self._retired.discard)
             for tell in self._told:
-                await tell()
+                try:
+                    await tell()
+                except Exception:  # noqa: BLE001  # the new host serves by now, whatever becomes of this
+                    _log.exception("telling failed")
             return True
 
     async def _close(self) -> None:

@@ -6,7 +6,7 @@ given twice and no audit line is missed.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Final, Self
 
 import anyio
 import anyio.to_thread
@@ -20,6 +20,9 @@ from scigate.stores import AutoStore, cache_store, quota_store
 from scigate.upstream import Sites
 
 __all__ = ["Holdings"]
+
+_KEPT: Final = 8
+"""Sets of limits whose counts are remembered, so that going back to one gives nobody its allowance again."""
 
 
 class Holdings:
@@ -60,7 +63,7 @@ class Holdings:
                 return allowances
         allowances = Allowances(limits)
         # A configuration that is written anew and anew is not to be remembered for ever.
-        self._allowances = [*self._allowances[-7:], (limits, allowances)]
+        self._allowances = [*self._allowances[1 - _KEPT :], (limits, allowances)]
         return allowances
 
     async def aclose(self) -> None:

@@ -151,8 +151,8 @@ class Host:
         ready: list[Provider] = []
         try:
             await host._start(candidates, ready, required)
-            host._upstreams.announce()
-            async with telemetry.metrics.watching(host._standing) if telemetry else nullcontext():
+            host.announce()
+            async with telemetry.metrics.watching() if telemetry else nullcontext():
                 yield host
         finally:
             try:
@@ -177,6 +177,12 @@ class Host:
         """The upstreams' HTTP clients by name, as providers get them."""
         return self._upstreams
 
+    def announce(self) -> None:
+        """Have the metrics, and whoever shares the stores, read how things stand here from now on."""
+        self._upstreams.announce()
+        if self.telemetry is not None:
+            self.telemetry.metrics.read_from(self._standing)
+
     def _standing(self) -> Standing:
         serving = {provider.name: provider.state == "serving" for provider in self.providers}
         return Standing(self.upstreams, serving, self.audit.lost if self.audit else None)
@@ -192,18 +198,10 @@ class Host:
             self._holdings.audit.write(entry)
 
     def shown_to(self, caller: Caller, definitions: list[Json]) -> list[Json]:
-        """Those of the tools or resources that the rules let a caller call, with some arguments at least."""
+        """Those of the tools, resources or prompts that the rules let a caller call, with some arguments at least."""
         if not self.rules:
             return definitions
         return [definition for definition in definitions if self.rules.may_call(caller, definition["name"])]
-
-    def input_model(self, name: str) -> type[BaseModel]:
-        """The arguments of a tool, or of a resource by its name.
-
-        Raises:
-            UnknownTool: There is none of this name.
-        """
-        return self.operation(name).input_model
 
     def explain(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> tuple[Decision, list[Verdict]]:
         """How the rules would decide a call, and how each of them stands to it; nothing is called.
@@ -211,24 +209,16 @@ class Host:
         Arguments that the tool would not take are judged as they are given.
 
         Raises:
-            UnknownTool: There is no tool or resource of this name.
+            UnknownTool: There is no tool, resource or prompt of this name.
         """
         try:
-            checked = self.operation(name).input_model.model_validate(dict(arguments))
+            checked = self.catalogue.operation(name).input_model.model_validate(dict(arguments))
         except ValidationError:
             values = dict(arguments)
         else:
             values = checked.model_dump(mode="json", by_alias=True)
         decision = self.rules.decide_with(caller, name, values)
         return decision, self.rules.explain(caller, name, values)
-
-    def operation(self, name: str) -> Operation:
-        """A tool, or a resource by its name.
-
-        Raises:
-            UnknownTool: There is none of this name.
-        """
-        return self.catalogue.operation(name)
 
     @property
     def instructions(self) -> str:

@@ -135,10 +135,8 @@ class Metrics:
                 _log.warning("loop blocked", tool=call.operation.name, duration_ms=round(1000 * steps.longest_s, 1))
 
     @asynccontextmanager
-    async def watching(self, standing: Callable[[], Standing]) -> AsyncGenerator[None]:
+    async def watching(self) -> AsyncGenerator[None]:
         """Look at the event loop and at how things stand from time to time, for as long as the block runs."""
-        self._standing = standing
-        self.look()
         watch = asyncio.create_task(self._watch(), name="metrics")
         try:
             yield
@@ -147,6 +145,11 @@ class Metrics:
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch
+
+    def read_from(self, standing: Callable[[], Standing]) -> None:
+        """Read from this how things stand, from now on."""
+        self._standing = standing
+        self.look()
 
     def look(self) -> None:
         """Take the figures that are read, not counted, down as they stand now.

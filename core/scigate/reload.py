@@ -57,10 +57,12 @@ class _Watch:
         self._gateway = gateway
         self._load = load
         self._path = path
-        self._seen = _digest(path)
+        # The first look reads the file in any case: it may have changed since the start has read it.
+        self._seen: bytes | None = None
 
     async def hangups(self) -> None:
         """Reload at each SIGHUP."""
+        # Windows has no SIGHUP, and signals reach the main thread alone.
         if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
             return
         # Where it is ignored, as under nohup, the terminal may go.
@@ -83,17 +85,21 @@ class _Watch:
             # A file that is not there may be about to be moved into place.
             if now is not None and now != self._seen:
                 self._seen = now
-                await self._reload(f"{self._path} has changed", anew=False)
+                await self._reload("file", anew=False)
 
-    async def _reload(self, why: str, *, anew: bool) -> None:
+    async def _reload(self, trigger: str, *, anew: bool) -> None:
         try:
             changed = await self._gateway.replace(self._load(), anew=anew)
         except SettingsError as error:
-            _log.error("reload refused", why=why, reason=str(error), remedy="`scigate doctor` shows what is wrong")
+            remedy = "`scigate doctor` shows what is wrong"
+            _log.error("reload refused", trigger=trigger, reason=str(error), remedy=remedy)
         except Exception:  # noqa: BLE001  # the top of a task, which has to outlive what goes wrong once
-            _log.exception("reload failed", why=why)
+            _log.exception("reload failed", trigger=trigger)
         else:
-            _log.info("reloaded" if changed else "nothing to reload", why=why)
+            if changed:
+                _log.info("reloaded", trigger=trigger)
+            else:
+                _log.debug("nothing to reload", trigger=trigger)
 
 
 def _digest(path: Path | None) -> bytes | None:

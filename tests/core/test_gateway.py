@@ -11,12 +11,15 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from pydantic import BaseModel, SecretStr
 from scigate import Input, Output, Upstream, tool
 from scigate.call import LOCAL, Call, Caller
 from scigate.catalogue import UnknownTool
 from scigate.gateway import Gateway
 from scigate.host import Host
+from scigate.metrics import Metrics, Telemetry
 from scigate.reply import Reply
 from scigate.settings import Settings, SettingsError
 from scigate.testing.clock import ManualClock
@@ -175,20 +178,22 @@ async def test_a_call_under_way_finishes(provider: Made) -> None:
 
 async def test_a_client_is_closed_in_the_task_that_built_it(provider: Made) -> None:
     """Some clients' parts can be left only by the task that entered them."""
-    tasks: list[asyncio.Task[Any] | None] = []
+    built: dict[object, asyncio.Task[Any] | None] = {}
+    closed: dict[object, asyncio.Task[Any] | None] = {}
 
     class Connection:
         async def aclose(self) -> None:
-            tasks.append(asyncio.current_task())
+            closed[self] = asyncio.current_task()
 
     async def build_client(upstreams: object) -> Connection:
-        tasks.append(asyncio.current_task())
-        return Connection()
+        connection = Connection()
+        built[connection] = asyncio.current_task()
+        return connection
 
     async with Gateway.open(settings(), plugins={"shop": provider(look, build_client=build_client)}) as gateway:
         await gateway.replace(settings(deadline_s=5))
-    assert len(tasks) == 4
-    assert len({id(task) for task in tasks}) == 2
+    assert len(built) == 2
+    assert closed == built
 
 
 async def test_a_budget_is_not_given_again(plugins: dict[str, object], lab: Lab) -> None:
@@ -253,15 +258,19 @@ async def test_the_audit_log_goes_on_in_one_file(plugins: dict[str, object], tmp
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"providers": {"shup": {}}}, {"upstreams": {"lob": {}}}, {"providers": {"shop": {"depth": 3}}}],
+    ("wrong", "named"),
+    [
+        ({"providers": {"shup": {}}}, "shup"),
+        ({"upstreams": {"lob": {}}}, "lob"),
+        ({"providers": {"shop": {"depth": 3}}}, "depth"),
+    ],
     ids=["provider", "upstream", "key"],
 )
-async def test_wrong_settings_change_nothing(plugins: dict[str, object], wrong: dict[str, Any]) -> None:
+async def test_wrong_settings_change_nothing(plugins: dict[str, object], wrong: dict[str, Any], named: str) -> None:
     """The host before goes on with its upstreams, and the error says what is wrong."""
     async with Gateway.open(settings(), plugins=plugins) as gateway:
         before = gateway.host
-        with pytest.raises(SettingsError, match=r"shup|lob|depth"):
+        with pytest.raises(SettingsError, match=named):
             await gateway.replace(settings(**wrong))
         assert gateway.host is before
         assert not (await call(gateway, "lab_ask")).is_error
@@ -334,3 +343,52 @@ async def test_a_gateway_around_a_host_serves_that_one(plugins: dict[str, object
         with pytest.raises(TypeError):
             await gateway.replace(settings())
         assert not (await call(gateway, "shop_look")).is_error
+
+
+async def test_what_is_refused_leaves_the_figures_to_what_serves(plugins: dict[str, object]) -> None:
+    """A host that was opened and not served is read by nobody afterwards."""
+    clock = ManualClock()
+    reader = InMemoryMetricReader()
+    telemetry = Telemetry(Metrics(MeterProvider([reader], shutdown_on_exit=False), clock))
+
+    def make(host: Host) -> int:
+        if len(host.catalogue.tools) == 1:
+            raise ValueError("one tool is none")
+        return 0
+
+    async with Gateway.open(settings(), plugins=plugins, clock=clock, telemetry=telemetry) as gateway:
+        gateway.view(make)
+        with pytest.raises(SettingsError):
+            await gateway.replace(settings(**WITHOUT_SHOP))
+        telemetry.metrics.look()
+        read = reader.get_metrics_data()
+    assert read is not None
+    points = [
+        (point.attributes or {}).get("scigate.provider")
+        for resource in read.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == "scigate.provider.serving"
+        for point in metric.data.data_points
+        if getattr(point, "value", 0)
+    ]
+    assert sorted(str(name) for name in points) == ["lab", "shop"]
+
+
+async def test_a_listener_that_fails_keeps_nothing_from_the_others(plugins: dict[str, object]) -> None:
+    """The new host serves, the log has the fault, and whoever else listens is told."""
+    told: list[str] = []
+
+    async def broken() -> None:
+        raise RuntimeError("no")
+
+    async def tell() -> None:
+        told.append("told")
+
+    async with Gateway.open(settings(), plugins=plugins) as gateway:
+        gateway.on_replaced(broken)
+        gateway.on_replaced(tell)
+        with capture_logs() as logs:
+            assert await gateway.replace(settings(**WITHOUT_SHOP))
+    assert told == ["told"]
+    assert "telling failed" in [line["event"] for line in logs]

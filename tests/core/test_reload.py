@@ -118,7 +118,7 @@ async def test_a_comment_costs_no_provider_its_client(
         with capture_logs() as logs:
             await clock.advance(LOOK_S)
         assert gateway.host is before
-    assert [line["event"] for line in logs] == ["nothing to reload"]
+    assert [line["event"] for line in logs if line["event"].startswith("reload")] == []
 
 
 async def test_a_hangup_reads_the_settings_anew(plugins: dict[str, object], path: Path) -> None:

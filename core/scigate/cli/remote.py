@@ -105,7 +105,7 @@ def _kept(place: str) -> str:
 
         try:
             key = read_secret("file", str(Path(name).expanduser())) if kind == "file" else read_secret("keyring", name)
-        except SecretUnreadable as error:
+        except (SecretUnreadable, RuntimeError) as error:
             raise Refusal(f"--key-from: {error}") from error
     if not _TOKEN.fullmatch(key.strip()):
         raise Refusal(f"--key-from: what {place} holds is no key: it has characters that no key has")

@@ -69,7 +69,7 @@ async def _explained(
         raise Refusal(f"{caller!r} is no caller: they are local, key:NAME and token:SUBJECT")
     async with opened_host(load_settings(config)) as host:
         try:
-            model = host.input_model(tool)
+            model = host.catalogue.operation(tool).input_model
         except UnknownTool as error:
             raise Refusal(f"{error}; `scigate tools` lists them") from error
         arguments: dict[str, Any] = parse_arguments(words, input_schema(model))

@@ -1,5 +1,6 @@
 """`scigate serve`: the gateway on standard input and output, or over Streamable HTTP."""
 
+import gc
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,6 +80,10 @@ async def _serve_http(settings: "Settings", options: dict[str, object], objectio
     address = f"{settings.server.host}:{settings.server.port}"
     try:
         async with serving(settings, options, auto_store="memory", objection=objection) as gateway:
+            # The collector need not walk again and again over what the start has built. What of it a reload replaces,
+            # and stands in cycles, is kept to the end; that happens once.
+            gc.collect()
+            gc.freeze()
             await serve_http(gateway, settings.server)
     except ExposureError as error:
         raise Refusal(f"{error} (--insecure sets it once)") from error

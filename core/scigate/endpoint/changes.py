@@ -6,14 +6,12 @@ itself: on stdio's one pair of streams, or over HTTP on the stream that a client
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from typing import Final
 
 import anyio
 import mcp_types as types
-from anyio.abc import ObjectReceiveStream
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import (
     PromptsListChanged,
@@ -26,7 +24,7 @@ from mcp.shared.subscriptions import (
 from scigate.endpoint.lists import Lists
 from scigate.gateway import Gateway
 
-__all__ = ["Changes"]
+__all__ = ["Changes", "Notifications"]
 
 _EVENTS: Final[dict[str, ServerEvent]] = {
     "tools/list": ToolsListChanged(),
@@ -34,9 +32,6 @@ _EVENTS: Final[dict[str, ServerEvent]] = {
     "resources/templates/list": ResourcesListChanged(),
     "prompts/list": PromptsListChanged(),
 }
-
-_HELD: Final = 64
-"""Notifications that one slow reader is owed before its stream ends; it lists anew when it opens another."""
 
 
 class Changes:
@@ -54,7 +49,7 @@ class Changes:
         self.lists = gateway.view(Lists)
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=gateway.host.settings.server.connections)
-        self._streams: set[MemoryObjectSendStream[types.JSONRPCNotification]] = set()
+        self._open: set[Notifications] = set()
         gateway.on_replaced(self._tell)
 
     async def _tell(self) -> None:
@@ -63,31 +58,48 @@ class Changes:
             await self._bus.publish(event)
 
     @contextmanager
-    def notifications(self) -> Generator[ObjectReceiveStream[types.JSONRPCNotification]]:
-        """Each change from now on as the notification of the handshake era; the stream ends with `close`."""
-        send, receive = anyio.create_memory_object_stream[types.JSONRPCNotification](_HELD)
-
-        def deliver(event: ServerEvent) -> None:
-            method = event_to_notification(event, {}).method
-            try:
-                send.send_nowait(types.JSONRPCNotification(jsonrpc="2.0", method=method))
-            except anyio.WouldBlock:
-                send.close()
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass
-
-        forget = self._bus.subscribe(deliver)
-        self._streams.add(send)
+    def notifications(self) -> Generator[Notifications]:
+        """Each change from now on, as the handshake era tells it."""
+        notifications = Notifications()
+        forget = self._bus.subscribe(lambda event: notifications.add(event_to_notification(event, {}).method))
+        self._open.add(notifications)
         try:
-            yield receive
+            yield notifications
         finally:
             forget()
-            self._streams.discard(send)
-            send.close()
-            receive.close()
+            self._open.discard(notifications)
 
     def close(self) -> None:
         """End every stream, so that the server can stop."""
         self.listen.close()
-        for stream in list(self._streams):
-            stream.close()
+        for notifications in self._open:
+            notifications.end()
+
+
+class Notifications(AsyncIterator[types.JSONRPCNotification]):
+    """What one reader is still to be told; a slow one is told once of what has changed several times."""
+
+    def __init__(self) -> None:
+        self._methods: dict[str, None] = {}
+        self._ended = False
+        self._news = anyio.Event()
+
+    def add(self, method: str) -> None:
+        """Tell it this."""
+        self._methods[method] = None
+        self._news.set()
+
+    def end(self) -> None:
+        """Tell it no more than it is owed."""
+        self._ended = True
+        self._news.set()
+
+    async def __anext__(self) -> types.JSONRPCNotification:
+        while not self._methods:
+            if self._ended:
+                raise StopAsyncIteration
+            self._news = anyio.Event()
+            await self._news.wait()
+        method = next(iter(self._methods))
+        del self._methods[method]
+        return types.JSONRPCNotification(jsonrpc="2.0", method=method)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -131,9 +130,6 @@ async def serve_http(gateway: Gateway, settings: ServerSettings) -> None:
         )
     listener = _listen(settings.host, settings.port)
     server = _Server(gateway, settings, listener)
-    # What stands now stands to the end: the garbage collector need not walk over it again and again.
-    gc.collect()
-    gc.freeze()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(at_stop_signal, server.stop)
         await server.serve()

@@ -12,7 +12,6 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
-from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, get_tracer_provider
 from pydantic import BaseModel
 
 from scigate.endpoint.changes import Changes
@@ -22,6 +21,7 @@ from scigate.endpoint.measured import Measured
 from scigate.endpoint.methods import Context, Methods, Result, caller_in
 from scigate.endpoint.traced import Traced
 from scigate.gateway import Gateway
+from scigate.policy.trace import spans_are_kept
 
 __all__ = ["build_server"]
 
@@ -77,7 +77,7 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
         # mirror; where it gets a schema it walks it each time.
         get_tool_input_schema=lambda name: lists.now.mirrored.get(name),
     )
-    if isinstance(get_tracer_provider(), ProxyTracerProvider | NoOpTracerProvider):
+    if not spans_are_kept():
         # The SDK's spans go nowhere then, and cost 7 % of a short call.
         server.middleware.clear()
 
@@ -91,8 +91,8 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
 
     methods = Methods(gateway, changes, lambda revision: server.get_capabilities(protocol_version=revision))
 
-    def add_lists(*lists: str) -> None:
-        for method in lists:
+    def add_lists(*names: str) -> None:
+        for method in names:
             server.add_request_handler(method, types.PaginatedRequestParams, methods.listing(method))
 
     server.add_request_handler("server/discover", types.RequestParams, methods.discover)
@@ -109,10 +109,10 @@ def build_server(gateway: Gateway, changes: Changes | None = None) -> Server[dic
         server.announced = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
         server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, methods.listen)
 
-        async def introduce() -> None:
+        async def follow_instructions() -> None:
             server.instructions = gateway.host.instructions
 
-        gateway.on_replaced(introduce)
+        gateway.on_replaced(follow_instructions)
     return server
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Final
 
-import anyio
 from mcp.server.streamable_http import check_accept_headers
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
@@ -61,10 +60,10 @@ class NotificationStream:
             while True:
                 try:
                     async with self._clock.timeout(_ALIVE_S):
-                        notification = await notifications.receive()
+                        notification = await anext(notifications)
                 except TimeoutError:
                     yield b": alive\n\n"
-                except anyio.EndOfStream:
+                except StopAsyncIteration:
                     return
                 else:
                     yield _frame(notification)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from scigate.call import Call
 from scigate.dialogue import Asking, InputRequired
@@ -18,15 +18,17 @@ ResultT = TypeVar("ResultT")
 
 
 async def asked(step: Awaitable[ResultT]) -> ResultT | InputRequired:
-    """What a step gives, or what it has to ask first; of several tasks that ask at once, one is heard in each round."""
+    """What a step gives, or what it has to ask first; of several tasks that ask at once one is heard."""
     try:
         return await step
     except Asking as question:
         return question.required
     except BaseExceptionGroup as group:
-        if (question := _question(group)) is None:
-            raise
-        return question.required
+        questions, faults = group.split(Asking)
+        if questions is None or faults is not None:
+            # A fault goes first: nobody should answer what cannot be used.
+            raise faults or group from None
+        return _first(questions).required
 
 
 def asking(policy: PolicyFunction) -> PolicyFunction:
@@ -39,8 +41,6 @@ def asking(policy: PolicyFunction) -> PolicyFunction:
     return run
 
 
-def _question(error: BaseException) -> Asking | None:
-    if isinstance(error, BaseExceptionGroup):
-        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        return next((found for each in inner if (found := _question(each)) is not None), None)
-    return error if isinstance(error, Asking) else None
+def _first(questions: BaseExceptionGroup[Asking]) -> Asking:
+    first = questions.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -27,7 +27,7 @@ def spans_are_kept() -> bool:
 
     Without one there is no span to make; asking costs a hundredth of making one that records nothing.
     """
-    return not isinstance(otel.get_tracer_provider(), otel.ProxyTracerProvider)
+    return not isinstance(otel.get_tracer_provider(), otel.ProxyTracerProvider | otel.NoOpTracerProvider)
 
 
 def is_traced() -> bool:

@@ -44,7 +44,7 @@ class TelemetrySettings(BaseModel):
     sampled: Annotated[float, Field(ge=0, le=1)] = 1.0
     """The part of the traces that is kept, of those that no client has decided about."""
     traces_per_s: Annotated[float, Field(gt=0)] = 20.0
-    """The most of these traces begun in a second, inf for every one; a figure counts what is left out."""
+    """Traces begun in a second at most, inf for no bound; scigate.traces.left_out counts the others."""
     trace_upstreams: list[str] = []
     """Upstreams that are told a trace's id (traceparent): your own services, as third parties need not know it."""
 
@@ -80,7 +80,7 @@ class ServerSettings(BaseModel):
     concurrency: Count = 256
     """Requests served at once, above which the answer is 503; also the most calls that one caller has in flight."""
     state_keys: StateKeys = []
-    """Secrets that seal what a client carries between a call's rounds; replicas need the same, one process none."""
+    """Secrets that seal what a client carries from round to round: the first seals, all open; replicas share them."""
     insecure: bool = False
     """Accept callers from other machines although nobody is asked who they are: for a proxy in front that asks."""
 

@@ -19,7 +19,7 @@ class Line:
 
     Attributes:
         name: Its dotted name.
-        value: Its value as text; `set` for a secret that has one, `not set` for None.
+        value: Its value as text; `set, not shown` for a secret that has one, `not set` for None.
         origin: Where the value came from, as `Origin.text`; for a secret that is kept elsewhere also where.
     """
 
@@ -83,6 +83,8 @@ def _text(value: object) -> str:
         case None:
             return "not set"
         case SecretStr() | SecretBytes():
+            return "set, not shown"
+        case list() if any(isinstance(entry, SecretStr | SecretBytes) for entry in cast("list[object]", value)):
             return "set, not shown"
         case bool():
             return str(value).lower()

@@ -124,9 +124,8 @@ def read_secret(kind: Kind, place: str) -> str:
 def _in_file(path: Path) -> str:
     try:
         # Opened without waiting: a pipe that nobody writes to would hold the start up.
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
+        with open(path, "rb", opener=_without_waiting) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SecretUnreadable(f"{path}: not a regular file, and a reload has to read it again")
             raw = file.read(LONGEST_BYTES + 1)
     except OSError as error:
@@ -142,6 +141,10 @@ def _in_file(path: Path) -> str:
     if not secret.strip():
         raise SecretUnreadable(f"{path}: empty; write the secret into it")
     return secret
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _in_keyring(place: str) -> str:

@@ -180,7 +180,7 @@ class Bench:
                 status = next(each for each in host.providers if each.name == name)
                 if status.state != "serving":
                     raise AssertionError(f"{name} does not serve: {status.reason}")
-                tools = [tool for each in status.tools if isinstance(tool := host.operation(each), Tool)]
+                tools = [tool for each in status.tools if isinstance(tool := host.catalogue.operation(each), Tool)]
                 bench = cls(host, clock, tools, watch, log=log)
                 for upstream in host.http_clients:
                     bench._tap(upstream, host.http_clients[upstream])
