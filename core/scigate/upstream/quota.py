@@ -5,16 +5,22 @@ from collections.abc import Callable
 import httpx
 
 from scigate.clock import Clock
-from scigate.upstream.context import current
+from scigate.upstream.context import Usage, current
 from scigate.upstream.pace import Pace, retry_after_s, spent_for_s
-from scigate.upstream.turnstile import Turnstile
+from scigate.upstream.turnstile import Slot, Turnstile
 
-# Request extension by which the wire says that the request goes out now; connecting may have taken a while.
+# Request extensions by which the wire says that the request is about to be written, which raises `SlotLost` where that
+# may not be (connecting may have taken a while), and that it has been.
+GOING = "scigate.going"
 SENT = "scigate.sent"
 # Request extension: seconds that the attempt waited for its slot.
 WAITED = "scigate.waited_s"
 
 Throttle = Callable[[httpx.Headers], float | None]
+
+
+class SlotLost(Exception):
+    """The request must not go out on its slot any more; nothing of it was sent."""
 
 
 class QuotaTransport(httpx.AsyncBaseTransport):
@@ -45,15 +51,26 @@ class QuotaTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         demand = current()
         since = self._clock.monotonic()
-        slot = await self._turnstile.enter(demand)
-        request.extensions[WAITED] = self._clock.monotonic() - since
+        while True:
+            slot = await self._turnstile.enter(demand)
+            request.extensions[WAITED] = self._clock.monotonic() - since
+            try:
+                return await self._sent(request, slot, demand.usage)
+            except SlotLost:
+                continue
+
+    async def _sent(self, request: httpx.Request, slot: Slot, usage: Usage) -> httpx.Response:
+        async def going() -> None:
+            if not await slot.may_go():
+                raise SlotLost
 
         def sent() -> None:
             if not slot.was_sent:
                 slot.sent()
-                demand.usage.requests += 1
+                usage.requests += 1
                 self.requests += 1
 
+        request.extensions[GOING] = going
         request.extensions[SENT] = sent
         try:
             response = await self._inner.handle_async_request(request)

@@ -5,7 +5,7 @@
 --
 -- KEYS   1 sent: sorted set of token ids by the time they were sent     4 fleet: sorted set of members by last beat
 --        2 out: sorted set of token ids not yet sent, by lease's end    5 reports: hash of each member's own figures
---        3 pace: hash                                                   6 birth: hash, run id and time
+--        3 pace: hash                                                   6 birth: hash, run id and times
 -- ARGV   1 operation   2 member   3 run id of the server, as the member knows it   4 the time after which the member
 --        no longer waits for an answer   then as each operation says
 
@@ -17,23 +17,31 @@ local operation, member = ARGV[1], ARGV[2]
 -- What arrives after its sender has given up would count somebody as present, or a token as taken, that is not.
 if now > tonumber(ARGV[4]) then return {} end
 
-local STALE_S, GONE_S, SHORT_S, STEP_S = 3, 60, 10, 5
+local STALE_S, GONE_S, SHORT_S, STEP_S, GAP_S = 3, 60, 10, 5, 0.25
 
 local function text(number) return string.format('%.6f', number) end
 
--- A server that was started anew may have forgotten what was sent a moment ago: short windows are waited out.
-local function born()
+-- A server that was started anew may have forgotten what was sent a moment ago: short windows are waited out, from the
+-- time at which the former one had granted its last token, where a member can tell that. What a server does in its first
+-- GAP_S is grant nothing: so one that lived between two refusals that a member met has granted nothing.
+-- Gives the time of the first call and the time since which no forgotten token was sent.
+local function born(idle)
   if redis.call('HGET', birth, 'run') ~= ARGV[3] then
-    redis.call('HSET', birth, 'run', ARGV[3], 'at', text(now))
-    return now
+    redis.call('HSET', birth, 'run', ARGV[3], 'at', text(now), 'idle', text(now))
   end
-  return tonumber(redis.call('HGET', birth, 'at'))
+  local at, since = unpack(redis.call('HMGET', birth, 'at', 'idle'))
+  at, since = tonumber(at), tonumber(since or at)
+  if idle and now - idle < since then
+    since = now - idle
+    redis.call('HSET', birth, 'idle', text(since))
+  end
+  return at, since
 end
 
 -- Members that fell silent without signing off may be using their share: it is kept for them for GONE_S.
 local function silent_ranks()
   local ranks = {}
-  if redis.call('ZCOUNT', fleet, '-inf', text(now - STALE_S)) == 0 then return ranks, 0 end
+  if redis.call('ZCOUNT', fleet, '-inf', text(now - STALE_S)) == 0 then return ranks, redis.call('ZCARD', fleet) end
   local members = redis.call('ZRANGEBYSCORE', fleet, '(' .. text(now - GONE_S), '+inf', 'WITHSCORES')
   local ids, seen = {}, {}
   for i = 1, #members, 2 do
@@ -66,9 +74,11 @@ local function take()
   local id, interval = ARGV[5], tonumber(ARGV[7])
   redis.call('ZREMRANGEBYSCORE', out, '-inf', text(now))
   local unsent = redis.call('ZCARD', out)
-  local started = born()
-  local silent, size = silent_ranks()
-  size = math.max(size, tonumber(ARGV[8]))
+  local started, idle_since = born()
+  local silent, known = silent_ranks()
+  local size = math.max(known, tonumber(ARGV[8]))
+  -- Where no window is waited out, a member that began while the server was away may not have found it yet.
+  local unseen = idle_since < started and now < started + STALE_S and size - known or 0
   local paused_until, spacing, recover_at, cause, last_start = slowing(interval)
   local wait = math.max(0, paused_until - now)
   if spacing > 0 then wait = math.max(wait, last_start + spacing - now) end
@@ -79,6 +89,8 @@ local function take()
     for _, rank in ipairs(silent) do
       limit = limit - math.floor(full / size) - (rank < full % size and 1 or 0)
     end
+    local short = held <= SHORT_S + 1
+    if short then limit = limit - unseen * math.floor(full / size) end
     longest = math.max(longest, held)
     local from = '(' .. text(now - held)
     local count = redis.call('ZCOUNT', sent, from, '+inf')
@@ -89,7 +101,7 @@ local function take()
       local freeing = over < count and redis.call('ZRANGEBYSCORE', sent, from, '+inf', 'WITHSCORES', 'LIMIT', over, 1)
       wait = math.max(wait, freeing and tonumber(freeing[2]) + held - now or held)
     end
-    if held <= SHORT_S + 1 then wait = math.max(wait, started + held - now) end
+    if short then wait = math.max(wait, idle_since + held - now, started + GAP_S - now) end
     used[#used + 1] = count + unsent
   end
   redis.call('ZREMRANGEBYSCORE', sent, '-inf', text(now - longest))
@@ -128,11 +140,13 @@ local function slow()
   return 'OK'
 end
 
--- ARGV 5 the member's report, 6 and on: members that it knows of, which a server started anew does not
+-- ARGV 5 the member's report; 6 seconds for which no forgotten token was sent, empty where it cannot tell;
+--      7 and on: members that it knows of, which a server started anew does not
 -- Gives the server's time and every member of the fleet, sorted.
 local function meet()
-  born()
-  for i = 6, #ARGV do redis.call('ZADD', fleet, 'NX', text(now - STALE_S), ARGV[i]) end
+  born(tonumber(ARGV[6]))
+  -- GT: one that kept its data has seen them last before it died.
+  for i = 7, #ARGV do redis.call('ZADD', fleet, 'GT', text(now - STALE_S), ARGV[i]) end
   redis.call('ZADD', fleet, text(now), member)
   redis.call('HSET', reports, member, ARGV[5])
   local gone = redis.call('ZRANGEBYSCORE', fleet, '-inf', text(now - GONE_S))

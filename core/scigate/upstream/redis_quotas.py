@@ -13,8 +13,9 @@ import socket
 import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import count
 from math import inf
@@ -35,7 +36,13 @@ __all__ = ["RedisQuotas", "redis_client", "redis_errors"]
 _log: Final = structlog.get_logger("scigate.upstream")
 
 BEAT_S: Final = 1.0
-"""Seconds between two signs of life, and between two attempts to reach a server that is away."""
+"""Seconds between two signs of life, and between two attempts to reach a server that does not answer."""
+RETRY_S: Final = 0.1
+"""Seconds between two attempts to reach a server whose address refuses connections."""
+GAP_S: Final = 0.25
+"""Seconds between two refusals within which a server cannot have granted anything; as in quotas.lua."""
+FRESH_S: Final = 0.1
+"""Seconds after the server was last heard of in which a request may go out unasked."""
 STALE_S: Final = 3.0
 """Seconds without a sign of life after which the server counts a member as silent; as in quotas.lua."""
 GONE_S: Final = 60.0
@@ -50,8 +57,11 @@ ASK_AGAIN_S: Final = 1.0
 _PREFIX: Final = "scigate:{scigate}:"
 
 
-def redis_client(url: str) -> "Redis":
+def redis_client(url: str, *, patient: bool = False) -> "Redis":
     """A client with one connection, made when it is first used, that repeats nothing by itself.
+
+    Args:
+        patient: an answer may take for ever.
 
     Raises:
         ModuleNotFoundError: The extra is not installed; it names it.
@@ -68,18 +78,23 @@ def redis_client(url: str) -> "Redis":
         single_connection_client=True,
         retry=Retry(NoBackoff(), 0),
         socket_connect_timeout=TIMEOUT_S,
+        **({"socket_timeout": None} if patient else {}),
         client_name="scigate",
     )
 
 
 class _Taken(Token):
-    """A token with its name in the store; `alone` is the store of the share that it was taken from, if it was."""
+    """A token with its name in the store; `alone` is the store of the share that it was taken from, if it was.
 
-    __slots__ = ("alone", "inner", "name")
+    `era` numbers the times with a link and those without: what one granted is worth nothing in another.
+    """
 
-    def __init__(self, upstream: str, name: str) -> None:
+    __slots__ = ("alone", "era", "inner", "name")
+
+    def __init__(self, upstream: str, name: str, era: int) -> None:
         super().__init__(upstream)
         self.name = name
+        self.era = era
         self.alone: MemoryQuotas | None = None
         self.inner: Token | None = None
 
@@ -94,6 +109,7 @@ class _Site:
         used: of each window, by the whole fleet, at the last reply.
         next_at: monotonic time of the next free slot, as last told.
         alone: this member's share while the server is away.
+        lost: names of tokens that the server may hold for this member, which is not going to send them.
     """
 
     windows: Sequence[Window]
@@ -102,12 +118,26 @@ class _Site:
     next_at: float = 0.0
     slowing: Slowing | None = None
     alone: MemoryQuotas | None = None
+    lost: list[str] = field(default_factory=list[str])
 
     def sent(self, now: float, name: str) -> None:
         longest = max((window.held_s for window in self.windows), default=0.0)
         while self.sends and self.sends[0][0] + longest <= now:
             self.sends.popleft()
         self.sends.append((now, name))
+
+
+@dataclass
+class _Refusals:
+    """A row of refused connections, too close for a server to have granted anything in between.
+
+    Attributes:
+        since: monotonic time at which the first was known.
+        last: monotonic time before which the last connection was not tried.
+    """
+
+    since: float
+    last: float
 
 
 class _Link:
@@ -144,10 +174,18 @@ class RedisQuotas:
         self._link: _Link | None = None
         self._trouble: str | None = None
         self._cut_off = False
+        self._refusals: _Refusals | None = None
+        self._last_run: str | None = None
+        self._era = 0
+        self._joining = False
+        self._heard_at = -inf
         self._fleet: list[str] = []
         self._joined_at = inf
         self._contact = Contact(-inf, Share(replicas), settled=True)
         self._beat: asyncio.Task[None] | None = None
+        self._meeting = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._watches: set[asyncio.Task[None]] = set()
         self._tried = asyncio.Event()
         self._outbox: deque[tuple[str, list[object]]] = deque()
         self._postman: asyncio.Task[None] | None = None
@@ -171,15 +209,29 @@ class RedisQuotas:
             asking.add_done_callback(self._discard)
             raise
 
+    async def may_go(self, token: Token) -> bool:
+        assert isinstance(token, _Taken)
+        # The others begin to send their shares when a server that died cannot have let anything out any more.
+        if token.alone is None and token.era == self._era and self._clock.monotonic() > self._heard_at + FRESH_S:
+            link = self._link
+            try:
+                await self._run(token.upstream, "free")
+            except redis_errors() as error:
+                await self._lost(error, link)
+        return token.era == self._era
+
     def sent(self, token: Token) -> None:
         assert isinstance(token, _Taken)
         if token.spent:
             return
         token.spent = True
         now = self._clock.monotonic()
-        self._sites[token.upstream].sent(now, token.name)
+        site = self._sites[token.upstream]
+        site.sent(now, token.name)
         if token.alone is not None and token.inner is not None:
             token.alone.sent(token.inner)
+        if site.alone is not None and site.alone is not token.alone:
+            site.alone.recall(token.upstream, site.windows, [now])
         self._post(token.upstream, ["count", token.name, now])
 
     def give_back(self, token: Token) -> None:
@@ -189,6 +241,8 @@ class RedisQuotas:
         token.spent = True
         if token.alone is not None and token.inner is not None:
             token.alone.give_back(token.inner)
+        elif self._link is None:
+            self._sites[token.upstream].lost.append(token.name)
         else:
             self._post(token.upstream, ["free", token.name])
 
@@ -205,7 +259,7 @@ class RedisQuotas:
             if await self._looks():
                 await self._asked(upstream, windows, "")
         except redis_errors() as error:
-            await self._lost(error)
+            await self._lost(error, self._link)
 
     def forecast(self, upstream: str, windows: Sequence[Window], ahead: int) -> float:
         site, now = self._site(upstream, windows), self._clock.monotonic()
@@ -230,13 +284,17 @@ class RedisQuotas:
             if await self._looks():
                 return [_text(each) for each in await self._run("", "survey")]
         except redis_errors() as error:
-            await self._lost(error)
+            await self._lost(error, self._link)
         return []
 
     async def aclose(self) -> None:
         if self._beat is not None:
             self._beat.cancel()
             await asyncio.wait({self._beat})
+        for watch in self._watches:
+            watch.cancel()
+        if self._watches:
+            await asyncio.wait(self._watches)
         if self._postman is not None:
             await asyncio.wait({self._postman})
         if self._link is not None:
@@ -250,13 +308,15 @@ class RedisQuotas:
 
     async def meet(self) -> None:
         """Give a sign of life, and learn who else is there; reach out for a server that was away."""
-        try:
-            if self._link is None:
-                await self._join()
-            else:
-                await self._met()
-        except redis_errors() as error:
-            await self._lost(error)
+        async with self._meeting:
+            link = self._link
+            try:
+                if link is None:
+                    await self._join()
+                else:
+                    await self._met()
+            except redis_errors() as error:
+                await self._lost(error, link)
         self._tried.set()
 
     def _site(self, upstream: str, windows: Sequence[Window]) -> _Site:
@@ -279,25 +339,39 @@ class RedisQuotas:
 
     async def _keep_beating(self) -> None:
         while True:
+            self._wake.clear()
             await self.meet()
-            await self._clock.sleep(BEAT_S)
+            with suppress(TimeoutError):
+                async with self._clock.timeout(RETRY_S if self._refusals else BEAT_S):
+                    await self._wake.wait()
+
+    async def _watch(self) -> None:
+        """Wait for what never comes: the connection ends when the server does, and then it is asked for at once."""
+        client: Any = redis_client(self._url, patient=True)
+        try:
+            await client.blpop([f"{_PREFIX}never"], timeout=0)
+        except redis_errors():
+            self._wake.set()
+        finally:
+            await client.aclose()
 
     async def _take(self, upstream: str, windows: Sequence[Window]) -> Token | float:
-        token = _Taken(upstream, f"{self._member}:{next(self._ids)}")
+        token = _Taken(upstream, f"{self._member}:{next(self._ids)}", self._era)
         site = self._site(upstream, windows)
-        if self._link is not None:
+        if (link := self._link) is not None:
             try:
                 wait_s = await self._asked(upstream, windows, token.name)
                 return wait_s or token
             except redis_errors() as error:
-                await self._lost(error)
+                site.lost.append(token.name)
+                await self._lost(error, link)
         wait_s = self._alone_wait_s(site, upstream)
         if wait_s > 0 or site.alone is None:
             return wait_s or ASK_AGAIN_S
         inner = site.alone.take_now(upstream, windows)
         if not isinstance(inner, Token):
             return inner
-        token.alone, token.inner = site.alone, inner
+        token.alone, token.inner, token.era = site.alone, inner, self._era
         return token
 
     def _discard(self, asking: "asyncio.Task[Token | float]") -> None:
@@ -322,6 +396,8 @@ class RedisQuotas:
     def _alone_wait_s(self, site: _Site, upstream: str, ahead: int = 0) -> float:
         """Seconds until this member may send without the server's leave; makes `site.alone` where it ever may."""
         now, contact = self._clock.monotonic(), self._contact
+        if self._joining:
+            return RETRY_S
         parts = contact.share.of_windows(site.windows)
         # The server keeps our share for us for a while; if it serves the others, it is then theirs.
         forfeited = self._cut_off and now > contact.at + GONE_S
@@ -354,17 +430,38 @@ class RedisQuotas:
         return _Link(client, script, run_id, seconds + microseconds / 1e6 - self._clock.monotonic())
 
     async def _join(self) -> None:
-        link = await self._linked()
-        # What was sent is told before the sign of life that gives our share back to everybody.
+        asked_at = self._clock.monotonic()
+        try:
+            link = await self._linked()
+        except redis_errors() as error:
+            self._refused(asked_at, error)
+            raise
+        idle_s = self._idle_s(link)
+        # What this member granted itself is not known to the server before it is sent: from here on it is void.
+        self._era += 1
+        self._joining = True
         now = self._clock.monotonic()
+        try:
+            # What was sent is told before the sign of life that gives our share back to everybody.
+            for upstream, site in self._sites.items():
+                site.alone = None
+                if site.sends:
+                    ages = [each for at, name in site.sends for each in (name, now - at)]
+                    await self._run(upstream, "count", *ages, link=link)
+                if lost := site.lost:
+                    site.lost = []
+                    await self._run(upstream, "free", *lost, link=link)
+            await self._met(link, idle_s)
+        except BaseException:
+            await link.client.aclose()
+            raise
+        finally:
+            self._joining = False
+        self._link, self._last_run, self._refusals = link, link.run_id, None
+        watch = asyncio.create_task(self._watch(), context=Context())
+        self._watches.add(watch)
+        watch.add_done_callback(self._watches.discard)
         for upstream, site in self._sites.items():
-            if site.sends:
-                ages = [each for at, name in site.sends for each in (name, now - at)]
-                await self._run(upstream, "count", *ages, link=link)
-        await self._met(link)
-        self._link = link
-        for upstream, site in self._sites.items():
-            site.alone = None
             for at, name in site.sends:
                 if at >= now:
                     self._post(upstream, ["count", name, at])
@@ -372,13 +469,34 @@ class RedisQuotas:
             _log.warning("quota_store_back", store=self.kind, members=self.members)
         self._trouble = None
 
-    async def _met(self, link: _Link | None = None) -> None:
+    def _refused(self, asked_at: float, error: BaseException) -> None:
+        """Take note of an attempt to connect that failed: a refusal says that there is no server any more."""
+        now, row = self._clock.monotonic(), self._refusals
+        if not _is_refusal(error):
+            self._refusals = None
+        elif row is not None and now <= row.last + GAP_S:
+            row.last = asked_at
+        else:
+            self._refusals = _Refusals(now, asked_at)
+        if self._refusals and self._contact.refused_at == inf:
+            self._contact = replace(self._contact, refused_at=self._refusals.since + FRESH_S)
+
+    def _idle_s(self, link: _Link) -> float | None:
+        """Seconds for which no request went out that a former server granted; None where that is not known."""
+        now, row, contact = self._clock.monotonic(), self._refusals, self._contact
+        another = self._last_run is not None and self._last_run != link.run_id
+        if row is None or not another or not contact.settled or now > row.last + GAP_S:
+            return None
+        return now - row.since - FRESH_S
+
+    async def _met(self, link: _Link | None = None, idle_s: float | None = None) -> None:
         asked_at = self._clock.monotonic()
         # As the server may see it: a beat that it takes note of but that we learn nothing of counts as well.
         self._contact = Contact(asked_at + TIMEOUT_S, self._contact.share, self._contact.settled)
         # A server that was started anew does not know who else may be sending alone.
         known = self._fleet if link else []
-        told = await self._run("", "meet", self._report(), *known, link=link)
+        idle = "" if idle_s is None else f"{idle_s:.6f}"
+        told = await self._run("", "meet", self._report(), idle, *known, link=link)
         if not told:
             raise TimeoutError("the answer came too late")
         at_server, *members = [_text(each) for each in told]
@@ -400,13 +518,19 @@ class RedisQuotas:
             raise ConnectionError("not connected")
         keys = [f"{_PREFIX}{upstream}:{part}" for part in ("sent", "out", "pace")]
         keys += [f"{_PREFIX}{part}" for part in ("fleet", "reports", "birth")]
-        valid_until = self._clock.monotonic() + link.ahead_s + TIMEOUT_S
+        asked_at = self._clock.monotonic()
+        valid_until = f"{asked_at + link.ahead_s + TIMEOUT_S:.6f}"
         async with self._clock.timeout(TIMEOUT_S):
-            return await link.client.evalsha(
-                link.script, len(keys), *keys, operation, self._member, link.run_id, f"{valid_until:.6f}", *arguments
+            told = await link.client.evalsha(
+                link.script, len(keys), *keys, operation, self._member, link.run_id, valid_until, *arguments
             )
+        self._heard_at = max(self._heard_at, asked_at)
+        return told
 
-    async def _lost(self, error: BaseException) -> None:
+    async def _lost(self, error: BaseException, failed: _Link | None = None) -> None:
+        """Go on alone; nothing for a link that failed before and has been replaced."""
+        if failed is not self._link:
+            return
         self._cut_off = _is_cut_off(error)
         reason = f"{type(error).__name__}: {error}".rstrip(": ")[:200]
         if self._trouble is None:
@@ -414,6 +538,12 @@ class RedisQuotas:
         self._trouble = f"Redis is away ({reason}): serving this gateway's share of each quota"
         link, self._link = self._link, None
         if link is not None:
+            self._era += 1
+            for site in self._sites.values():
+                site.alone = None
+            for watch in self._watches:
+                watch.cancel()
+            self._wake.set()
             await link.client.aclose()
 
     def _post(self, upstream: str, told: list[object]) -> None:
@@ -424,14 +554,14 @@ class RedisQuotas:
 
     async def _deliver(self) -> None:
         try:
-            while self._outbox and self._link is not None:
+            while self._outbox and (link := self._link) is not None:
                 upstream, (operation, *told) = self._outbox.popleft()
                 if operation == "count":
                     told[1] = self._clock.monotonic() - float(str(told[1]))
                 try:
                     await self._run(upstream, str(operation), *told)
                 except redis_errors() as error:
-                    await self._lost(error)
+                    await self._lost(error, link)
         finally:
             self._outbox.clear()
             self._postman = None
@@ -454,6 +584,15 @@ def redis_errors() -> tuple[type[Exception], ...]:
     from redis.exceptions import RedisError  # an extra
 
     return (RedisError, OSError, TimeoutError)
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    """Whether the machine at the address answers that nothing serves there."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _is_cut_off(error: BaseException | None) -> bool:

@@ -6,6 +6,7 @@ cannot overrun it together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from scigate.upstream.window import Window
 
@@ -47,15 +48,20 @@ class Contact:
         at: monotonic seconds of the reply; minus infinity for never.
         share: this member's part, as the fleet stood then.
         settled: whether every other member had had the time to learn of this one.
+        refused_at: monotonic seconds from which on no request went out that the store granted, since its address
+            refuses connections; infinite while that is not known.
     """
 
     at: float
     share: Share
     settled: bool
+    refused_at: float = inf
 
     def quiet_until(self, window: Window, stale_s: float) -> float:
         """Monotonic seconds before which nothing may be sent under `window`.
 
-        Until `stale_s` after the last contact the store still grants the others the whole budget.
+        Until `stale_s` after the last contact the store may still grant the others the whole budget, unless it is known
+        to be dead.
         """
-        return self.at + stale_s + (window.held_s if window.span_s <= SHORT_S else 0.0)
+        granted_until = min(self.at + stale_s, self.refused_at)
+        return granted_until + (window.held_s if window.span_s <= SHORT_S else 0.0)

@@ -21,7 +21,10 @@ MAX_WAITING = 5000
 
 
 class Slot:
-    """One request's leave to start: `sent` is told when it goes on the wire, `leave`, once, when it is over."""
+    """One request's leave to start.
+
+    `may_go` is asked before it is written, `sent` told when it has been, and `leave`, once, when it is over.
+    """
 
     __slots__ = ("_leave", "_store", "_token", "started_at", "was_sent")
 
@@ -32,8 +35,12 @@ class Slot:
         self.started_at = started_at
         self.was_sent = False
 
+    async def may_go(self) -> bool:
+        """Whether the slot still holds; waiting for a connection, it may have been lost with the store."""
+        return await self._store.may_go(self._token)
+
     def sent(self) -> None:
-        """The request goes on the wire: its token counts from now."""
+        """The request has been written: its token counts from now."""
         if not self.was_sent:
             self.was_sent = True
             self._store.sent(self._token)

@@ -85,8 +85,12 @@ class QuotaStore(Protocol):
         """A token out of every window together, or the seconds after which asking again is worth it."""
         ...
 
+    async def may_go(self, token: Token) -> bool:
+        """Whether the token is still good; one that is not must not be sent: what granted it has been lost."""
+        ...
+
     def sent(self, token: Token) -> None:
-        """Count the token from now: its request is going on the wire."""
+        """Count the token from now: its request has been written."""
         ...
 
     def give_back(self, token: Token) -> None:
@@ -178,6 +182,9 @@ class MemoryQuotas:
             return wait_s
         ledger.out += 1
         return Token(upstream)
+
+    async def may_go(self, token: Token) -> bool:
+        return True
 
     def sent(self, token: Token) -> None:
         if token.spent:

@@ -4,7 +4,7 @@ What it hands up is read to its end, so that a body cut short is an error here, 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from importlib import import_module
 from typing import Any
@@ -13,7 +13,7 @@ import httpx
 
 from scigate.clock import Clock
 from scigate.upstream.errors import ForeignUrl, ResponseTooLarge
-from scigate.upstream.quota import SENT
+from scigate.upstream.quota import GOING, SENT
 
 CONNECT_TIMEOUT_S = 10.0
 KEEPALIVE_EXPIRY_S = 30.0
@@ -56,7 +56,7 @@ class WireTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if _origin(request.url) != self._origin:
             raise ForeignUrl(f"{request.url.host} is not the host of {self._upstream}", upstream=self._upstream)
-        departure = _Departure(request.extensions.get(SENT))
+        departure = _Departure(request.extensions.get(GOING), request.extensions.get(SENT))
         outgoing = self._outgoing(request, departure)
         since = self._clock.monotonic()
         try:
@@ -65,8 +65,10 @@ class WireTransport(httpx.AsyncBaseTransport):
                 departure.sent()
                 response = await self._read(request, response)
         except TimeoutError:
-            late = httpx.ReadTimeout if departure.over else httpx.ConnectTimeout
+            late = httpx.ReadTimeout if departure.begun else httpx.ConnectTimeout
             raise late(f"{self._upstream} did not answer within {self._timeout_s:g} s") from None
+        finally:
+            departure.ended()
         response.elapsed = timedelta(seconds=self._clock.monotonic() - since)
         return response
 
@@ -80,7 +82,13 @@ class WireTransport(httpx.AsyncBaseTransport):
             request.url,
             headers=request.headers,
             stream=request.stream,
-            extensions={**request.extensions, SENT: departure.sent, "trace": departure.trace, "timeout": _TIMEOUT},
+            extensions={
+                **request.extensions,
+                GOING: departure.going,
+                SENT: departure.sent,
+                "trace": departure.trace,
+                "timeout": _TIMEOUT,
+            },
         )
         if self._sign is not None:
             self._sign(outgoing)
@@ -121,21 +129,40 @@ _TIMEOUT: dict[str, float | None] = {"connect": CONNECT_TIMEOUT_S, "read": None,
 
 
 class _Departure:
-    """Tells the quota, once, that a request goes out; until then a connection is being made."""
+    """Asks the quota whether a request may go out, and tells it, once, when it has been written.
 
-    def __init__(self, sent: Callable[[], None] | None) -> None:
+    The time of a request lies between the two, however long the event loop or the machine holds it up there: a later
+    one is granted by the time told, so that it cannot come too close to it.
+    """
+
+    def __init__(self, going: Callable[[], Awaitable[None]] | None, sent: Callable[[], None] | None) -> None:
+        self._going = going
         self._sent = sent
+        self.begun = False
         self.over = False
+
+    async def going(self) -> None:
+        if not self.begun:
+            if self._going is not None:
+                await self._going()
+            self.begun = True
 
     def sent(self) -> None:
         if not self.over:
-            self.over = True
+            self.begun = self.over = True
             if self._sent is not None:
                 self._sent()
+
+    def ended(self) -> None:
+        """A request that was broken off may have been written in part."""
+        if self.begun:
+            self.sent()
 
     async def trace(self, event: str, _info: object) -> None:
         # httpcore's extension: https://www.encode.io/httpcore/extensions/#trace, read 2026-08.
         if event.endswith("send_request_headers.started"):
+            await self.going()
+        elif event.endswith(("send_request_body.complete", "send_request_body.failed")):
             self.sent()
 
 
@@ -157,8 +184,9 @@ class EmulatorTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         asgi = self._asgi or await self._made()
-        sent = request.extensions.get(SENT)
-        if sent is not None:
+        if (going := request.extensions.get(GOING)) is not None:
+            await going()
+        if (sent := request.extensions.get(SENT)) is not None:
             sent()
         try:
             response = await asgi.handle_async_request(request)
