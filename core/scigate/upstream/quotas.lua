@@ -69,7 +69,8 @@ end
 
 -- ARGV 5 token id, empty to look only; 6 lease in seconds; 7 interval; 8 size that the fleet has at least;
 --      then limit and held seconds of each window
--- Gives wait (0: granted), pause, spacing, recovery, cause, and how much of each window is used.
+-- Gives wait (0: granted), pause, spacing, recovery, cause, seconds for which nobody can be granted anything (-1: a token
+-- that is out may be given back), seconds since the last request was sent, and how much of each window is used.
 local function take()
   local id, interval = ARGV[5], tonumber(ARGV[7])
   redis.call('ZREMRANGEBYSCORE', out, '-inf', text(now))
@@ -82,7 +83,7 @@ local function take()
   local paused_until, spacing, recover_at, cause, last_start = slowing(interval)
   local wait = math.max(0, paused_until - now)
   if spacing > 0 then wait = math.max(wait, last_start + spacing - now) end
-  local used, longest = {}, 0
+  local used, longest, closed = {}, 0, 0
   for i = 9, #ARGV, 2 do
     local full, held = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
     local limit = full
@@ -99,7 +100,10 @@ local function take()
       wait = math.max(wait, STALE_S)
     elseif over >= 0 then
       local freeing = over < count and redis.call('ZRANGEBYSCORE', sent, from, '+inf', 'WITHSCORES', 'LIMIT', over, 1)
-      wait = math.max(wait, freeing and tonumber(freeing[2]) + held - now or held)
+      local over_s = freeing and tonumber(freeing[2]) + held - now or held
+      wait = math.max(wait, over_s)
+      -- Not where a member that was silent may give its share back.
+      if #silent == 0 and freeing then closed = math.max(closed, over_s) end
     end
     if short then wait = math.max(wait, idle_since + held - now, started + GAP_S - now) end
     used[#used + 1] = count + unsent
@@ -109,8 +113,9 @@ local function take()
     redis.call('ZADD', out, text(now + tonumber(ARGV[6])), id)
     if spacing > 0 then redis.call('HSET', pace, 'last_start', text(now)) end
   end
+  local newest = redis.call('ZREVRANGE', sent, 0, 0, 'WITHSCORES')
   return { text(math.max(wait, 0)), text(math.max(0, paused_until - now)), text(spacing),
-    text(math.max(0, recover_at - now)), cause, unpack(used) }
+    text(math.max(0, recover_at - now)), cause, text(unsent > 0 and -1 or closed), text(now - tonumber(newest[2] or 0)), unpack(used) }
 end
 
 -- ARGV 5 and on: pairs of token id and how many seconds ago, at the latest, it was sent. One that is known stays as it

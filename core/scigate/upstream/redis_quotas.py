@@ -25,7 +25,7 @@ import structlog
 
 from scigate.clock import Clock
 from scigate.upstream.pace import Slowing
-from scigate.upstream.share import SHORT_S, Contact, Share
+from scigate.upstream.share import SHORT_S, Contact, Share, waited_out_s
 from scigate.upstream.window import MemoryQuotas, Token, Window
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ RETRY_S: Final = 0.1
 GAP_S: Final = 0.25
 """Seconds between two refusals within which a server cannot have granted anything; as in quotas.lua."""
 FRESH_S: Final = 0.1
-"""Seconds after the server was last heard of in which a request may go out unasked."""
+"""Seconds for which what the server said is taken to hold: a request may go out without asking it again."""
 STALE_S: Final = 3.0
 """Seconds without a sign of life after which the server counts a member as silent; as in quotas.lua."""
 GONE_S: Final = 60.0
@@ -108,6 +108,8 @@ class _Site:
         sends: monotonic time and name of what this member sent, for as long as the longest window holds it.
         used: of each window, by the whole fleet, at the last reply.
         next_at: monotonic time of the next free slot, as last told.
+        closed_until: monotonic time before which the server grants nobody anything, as last told.
+        newest_at: monotonic time by which all that it had granted then had been sent.
         alone: this member's share while the server is away.
         lost: names of tokens that the server may hold for this member, which is not going to send them.
     """
@@ -116,6 +118,8 @@ class _Site:
     sends: deque[tuple[float, str]] = field(default_factory=deque[tuple[float, str]])
     used: tuple[int, ...] = ()
     next_at: float = 0.0
+    closed_until: float = -inf
+    newest_at: float = inf
     slowing: Slowing | None = None
     alone: MemoryQuotas | None = None
     lost: list[str] = field(default_factory=list[str])
@@ -380,6 +384,7 @@ class RedisQuotas:
 
     async def _asked(self, upstream: str, windows: Sequence[Window], name: str, link: _Link | None = None) -> float:
         """Ask the server for a token, or only where the upstream stands for an empty name; seconds to wait."""
+        asked_at = self._clock.monotonic()
         bounds = [bound for window in windows for bound in (window.limit, window.held_s)]
         told = await self._run(
             upstream, "take", name, LEASE_S, _interval_s(windows), self._replicas, *bounds, link=link
@@ -388,10 +393,15 @@ class RedisQuotas:
             raise TimeoutError("the answer came too late")
         wait_s, pause_s, spacing_s, recover_s = map(float, told[:4])
         site = self._site(upstream, windows)
-        site.windows, site.used = windows, tuple(map(int, told[5:]))
+        closed_s, newest_s = float(told[5]), float(told[6])
+        site.windows, site.used = windows, tuple(map(int, told[7:]))
         site.slowing = Slowing(pause_s, spacing_s, recover_s, _text(told[4])) if pause_s or spacing_s else None
-        site.next_at = self._clock.monotonic() + wait_s
-        return wait_s
+        told_at = self._clock.monotonic()
+        site.next_at = told_at + wait_s
+        site.closed_until = asked_at + closed_s if closed_s > 0 else -inf
+        site.newest_at = told_at - newest_s
+        # A token that is out is soon sent or given back: the next answer says more.
+        return min(wait_s, FRESH_S) if closed_s < 0 else wait_s
 
     def _alone_wait_s(self, site: _Site, upstream: str, ahead: int = 0) -> float:
         """Seconds until this member may send without the server's leave; makes `site.alone` where it ever may."""
@@ -403,12 +413,16 @@ class RedisQuotas:
         forfeited = self._cut_off and now > contact.at + GONE_S
         if parts is None or forfeited or not contact.settled:
             return ASK_AGAIN_S * (1 + ahead)
-        quiet_s = max((contact.quiet_until(window, STALE_S) - now for window in site.windows), default=0.0)
+        granted_until = contact.granted_until(STALE_S, FRESH_S)
+        if contact.refused_at <= site.closed_until:
+            # It died before it could grant anything that is not known here.
+            granted_until = min(granted_until, site.newest_at)
+        quiet_s = granted_until + max(map(waited_out_s, site.windows), default=0.0) - now
         # What is not known of the others' use is taken for all there is.
         known = site.used or tuple(window.limit for window in site.windows)
         for window, used in zip(site.windows, known, strict=True):
             until = contact.at + window.held_s
-            since = sum(at > contact.at for at, _ in site.sends)
+            since = sum(at > min(contact.at, contact.refused_at) for at, _ in site.sends)
             if window.span_s > SHORT_S and now < until and since >= (window.limit - used) // contact.share.members:
                 quiet_s = max(quiet_s, until - now)
         if site.alone is None:
@@ -479,7 +493,7 @@ class RedisQuotas:
         else:
             self._refusals = _Refusals(now, asked_at)
         if self._refusals and self._contact.refused_at == inf:
-            self._contact = replace(self._contact, refused_at=self._refusals.since + FRESH_S)
+            self._contact = replace(self._contact, refused_at=self._refusals.since)
 
     def _idle_s(self, link: _Link) -> float | None:
         """Seconds for which no request went out that a former server granted; None where that is not known."""

@@ -48,8 +48,8 @@ class Contact:
         at: monotonic seconds of the reply; minus infinity for never.
         share: this member's part, as the fleet stood then.
         settled: whether every other member had had the time to learn of this one.
-        refused_at: monotonic seconds from which on no request went out that the store granted, since its address
-            refuses connections; infinite while that is not known.
+        refused_at: monotonic seconds at which the store was known to be dead, since nothing listens at its address;
+            infinite while that is not known.
     """
 
     at: float
@@ -57,11 +57,16 @@ class Contact:
     settled: bool
     refused_at: float = inf
 
-    def quiet_until(self, window: Window, stale_s: float) -> float:
-        """Monotonic seconds before which nothing may be sent under `window`.
+    def granted_until(self, stale_s: float, fresh_s: float) -> float:
+        """Monotonic seconds until which requests may have gone out that the store granted.
 
-        Until `stale_s` after the last contact the store may still grant the others the whole budget, unless it is known
-        to be dead.
+        Args:
+            stale_s: how long after the last contact it may still grant the others the whole budget.
+            fresh_s: how long after its death what it granted may still go out.
         """
-        granted_until = min(self.at + stale_s, self.refused_at)
-        return granted_until + (window.held_s if window.span_s <= SHORT_S else 0.0)
+        return min(self.at + stale_s, self.refused_at + fresh_s)
+
+
+def waited_out_s(window: Window) -> float:
+    """Seconds after what others may have sent before which nothing may be sent under `window`."""
+    return window.held_s if window.span_s <= SHORT_S else 0.0

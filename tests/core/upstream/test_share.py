@@ -5,7 +5,7 @@ from math import inf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scigate.upstream.share import Contact, Share
+from scigate.upstream.share import Contact, Share, waited_out_s
 from scigate.upstream.window import Window
 
 
@@ -26,13 +26,17 @@ def test_a_share_of_nothing_is_told() -> None:
     assert Share(4, 2).of_windows(windows) == (Window(1, 1.0), Window(25, 60.0))
 
 
-@pytest.mark.parametrize(("span_s", "expected"), [(1.0, 104.025), (60.0, 103.0)])
+@pytest.mark.parametrize(("span_s", "expected"), [(1.0, 1.025), (60.0, 0.0)])
 def test_short_windows_are_waited_out(span_s: float, expected: float) -> None:
     """After the last contact the others may have used all of a short window; of a long one some is known to be left."""
-    contact = Contact(100.0, Share(2, 0), settled=True)
-    assert contact.quiet_until(Window(5, span_s), 3.0) == pytest.approx(expected)
+    assert waited_out_s(Window(5, span_s)) == pytest.approx(expected)
 
 
-def test_who_never_had_contact_need_not_wait() -> None:
-    """A gateway that starts while the store is away has nothing to wait out."""
-    assert Contact(-inf, Share(2), settled=True).quiet_until(Window(5, 1.0), 3.0) == -inf
+@pytest.mark.parametrize(
+    ("at", "refused_at", "expected"),
+    [(100.0, inf, 103.0), (100.0, 101.0, 101.1), (100.0, 150.0, 103.0), (-inf, inf, -inf)],
+)
+def test_a_store_that_is_dead_grants_nothing(at: float, refused_at: float, expected: float) -> None:
+    """One that only does not answer may serve others for a while; one that was never met need not be waited for."""
+    contact = Contact(at, Share(2, 0), settled=True, refused_at=refused_at)
+    assert contact.granted_until(3.0, 0.1) == pytest.approx(expected)
