@@ -1,7 +1,8 @@
 """Several gateways on one quota: `python bench/quota_fleet.py [stdio|http|outage]... [--seconds 60] [--callers 16]`.
 
-An emulator on a socket counts what arrives from four gateway processes, each with many callers that always have
-another question. Printed are the most requests in any second, of any start, and the part of the quota that was used.
+An emulator in a process of its own counts what arrives from four gateway processes, each with many callers that always
+have another question. Printed are the most requests in any second, of any start, and the part of the quota that was
+used.
 `stdio` shares it through an SQLite file, `http` through Redis, and `outage` is `http` while the Redis server is killed
 after a third of the time and started again, empty, a sixth of it later. The last two need redis-server on the path.
 """
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_left
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
@@ -26,8 +28,6 @@ from typing import Any
 
 import httpx
 from load import free_port, request
-from scigate.emulator import Emulator, serving
-from scigate_pubchem.emulator import create_app
 
 TOOL = "pubchem_search_compounds"
 GATEWAYS = 4
@@ -140,8 +140,34 @@ def redis_server(port: int) -> subprocess.Popen[bytes]:
     )
 
 
+@asynccontextmanager
+async def emulating() -> AsyncGenerator[str]:
+    """PubChem's emulator, by its address; it counts late what it has no time for, so it has its process to itself."""
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "scigate.cli", "emulate", "pubchem", "--port", str(port), stderr=subprocess.DEVNULL
+    )
+    try:
+        await answering(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def arrivals(emulator: str) -> list[float]:
+    """Monotonic times of what the emulator was asked since this was last asked."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        return [arrival["at"] for arrival in (await client.delete(f"{emulator}/-/arrivals")).json()]
+
+
+def peak(stamps: list[float]) -> int:
+    """The most in any second, wherever it begins."""
+    return max((bisect_left(stamps, at + 1.0) - index for index, at in enumerate(stamps)), default=0)
+
+
 async def load(
-    emulator: Emulator,
+    emulator: str,
     gateways: list[Callable[[], Awaitable[bytes]]],
     seconds: float,
     callers: int,
@@ -160,12 +186,13 @@ async def load(
 
     await asyncio.gather(*(call() for call in gateways))  # started, and the emulator's data loaded
     await asyncio.sleep(1.1)
-    emulator.requests.clear()
+    await arrivals(emulator)
     begun = time.monotonic()
     tasks = [asyncio.create_task(caller(call)) for call in gateways for _ in range(callers)]
     other = asyncio.create_task(meanwhile()) if meanwhile else None
     await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-    arrived = [arrival.at for arrival in emulator.requests if arrival.at < begun + seconds]
+    stamps = await arrivals(emulator)
+    arrived = [at for at in stamps if at < begun + seconds]
     for task in tasks:
         task.cancel()
     for outcome in await asyncio.gather(*tasks, return_exceptions=True):
@@ -174,17 +201,17 @@ async def load(
     if other is not None:
         await other
     return (
-        f"worst second {emulator.peak(1.0)} of {LIMIT}, {100 * len(arrived) / (LIMIT * seconds):.1f} % of the quota "
+        f"worst second {peak(stamps)} of {LIMIT}, {100 * len(arrived) / (LIMIT * seconds):.1f} % of the quota "
         f"used, {answers['answered']} calls answered, {answers['refused']} refused"
     )
 
 
 async def run(mode: str, seconds: float, callers: int) -> str:
     """One mode's line."""
-    emulator = create_app()
     async with AsyncExitStack() as stack:
+        emulator = await stack.enter_async_context(emulating())
         directory = stack.enter_context(tempfile.TemporaryDirectory())
-        env = environment(await stack.enter_async_context(serving(emulator)), directory)
+        env = environment(emulator, directory)
         meanwhile = None
         if mode != "stdio":
             port = free_port()

@@ -3,6 +3,9 @@
 Above is an ASGI app that answers like one upstream; below are an ASGI transport or uvicorn. Nothing here knows an
 upstream, and nothing else of scigate is imported, so an emulator can be used without the gateway.
 
+`GET /-/arrivals` gives what has arrived as a JSON list of objects with `at`, `method`, `path` and `fault`, `DELETE`
+forgets it: another process counts so what an emulator was asked.
+
 Some faults are faults of the connection (`truncated`, `reset`, `hang`). On a socket they are real: the bytes stop, the
 peer resets, nothing comes. In process there is no connection, so `truncated` and `reset` raise the exception that httpx
 raises for the real thing, and `hang` waits until it is cancelled.
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import socket
 import struct
@@ -34,6 +38,8 @@ Kind = Literal[
     "latency", "429", "500", "503", "504", "busy", "truncated", "html", "wrong-type", "hang", "reset", "throttle"
 ]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+ARRIVALS: Final = "/-/arrivals"
 
 # The most requests in so many seconds, and when the last of them came.
 _Window = tuple[int, float, deque[float]]
@@ -191,6 +197,9 @@ class Emulator:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if scope["path"] == ARRIVALS:
+            await self._tell(scope["method"], send)
+            return
         marked = _Marked(send, [(b"x-sample-data", self.name.encode())])
         try:
             fault, over = self._admit(scope)
@@ -203,6 +212,15 @@ class Emulator:
             await self.app(scope, receive, marked)
         else:
             await self._fail(fault, scope, receive, marked)
+
+    async def _tell(self, method: str, send: Send) -> None:
+        told = [
+            {"at": arrival.at, "method": arrival.method, "path": arrival.path, "fault": arrival.fault}
+            for arrival in self.requests
+        ]
+        if method == "DELETE":
+            self.requests.clear()
+        await _answer(send, Body(200, "application/json", json.dumps(told).encode()), [])
 
     def _admit(self, scope: Scope) -> tuple[Fault | None, bool]:
         """Logs the arrival; gives the fault that it meets and whether it is over the enforced rate."""

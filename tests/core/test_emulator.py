@@ -266,3 +266,11 @@ def arrival(at: float) -> Arrival:
 def test_peak_of_nothing():
     """Where nothing arrived the peak is 0."""
     assert Emulator(upstream, "acme").peak() == 0
+
+
+async def test_arrivals_are_told_over_the_socket(remote: httpx.AsyncClient) -> None:
+    """Another process learns what was asked and which fault it met; asking for it is no arrival."""
+    await remote.get("/compound/name/aspirin", params={"key": "secret"}, headers={"X-Emulator-Fault": "503"})
+    told = (await remote.delete("/-/arrivals")).json()
+    assert told == [{"at": 0.0, "method": "GET", "path": "/compound/name/aspirin", "fault": "503"}]
+    assert (await remote.get("/-/arrivals")).json() == []

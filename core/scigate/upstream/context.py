@@ -22,7 +22,7 @@ class Usage:
         cached: answers taken from the cache.
         stale: those of them that were past their lifetime, served because the upstream failed.
         coalesced: answers shared with an identical request that was already on its way.
-        waited_s: seconds spent waiting for a slot, summed over requests.
+        waits: when a request began and when it ceased to wait for a slot, in monotonic seconds.
         sample_sources: names of upstreams whose emulator answered.
         oldest_age_s: seconds since the oldest cached answer was fetched; 0 when none was used.
     """
@@ -32,9 +32,18 @@ class Usage:
     cached: int = 0
     stale: int = 0
     coalesced: int = 0
-    waited_s: float = 0.0
+    waits: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     sample_sources: set[str] = field(default_factory=set[str])
     oldest_age_s: float = 0.0
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds in which at least one request waited for a slot: those that waited side by side count once."""
+        waited_s, counted_until = 0.0, -inf
+        for since, until in sorted(self.waits):
+            waited_s += max(until - max(since, counted_until), 0.0)
+            counted_until = max(counted_until, until)
+        return waited_s
 
     def add(self, other: "Usage") -> None:
         """Count what `other` counted."""
@@ -43,7 +52,7 @@ class Usage:
         self.cached += other.cached
         self.stale += other.stale
         self.coalesced += other.coalesced
-        self.waited_s += other.waited_s
+        self.waits += other.waits
         self.sample_sources |= other.sample_sources
         self.oldest_age_s = max(self.oldest_age_s, other.oldest_age_s)
 

@@ -141,7 +141,7 @@ class Turnstile:
             self._abandon(waiter)
             raise
         finally:
-            demand.usage.waited_s += self._clock.monotonic() - since
+            demand.usage.waits.append((since, self._clock.monotonic()))
 
     def refuse_waiting(self, error: Callable[[], RefusedError]) -> None:
         """Send everybody who waits away with an exception of their own."""

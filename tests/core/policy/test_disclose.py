@@ -77,7 +77,7 @@ async def test_cost_is_told_beside_every_result(hosting: Callable[..., Any]) -> 
 
     def prepare(call: Call) -> None:
         call.usage.requests, call.usage.attempts, call.usage.cached = 2, 3, 1
-        call.usage.waited_s, call.usage.oldest_age_s = 0.25, 12.5
+        call.usage.waits, call.usage.oldest_age_s = [(1.0, 1.25)], 12.5
 
     reply = await told(hosting, prepare)
     assert reply.meta["scigate/usage"] == {

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scigate.testing.clock import ManualClock
 from scigate.upstream.context import Demand, Usage
 from scigate.upstream.errors import CircuitOpen, QuotaExhausted
@@ -182,6 +184,26 @@ async def test_waiting_is_counted_for_the_call(clock: ManualClock) -> None:
     await clock.advance(5.0)
     await waiting
     assert usage.waited_s == pytest.approx(TURN_S)
+
+
+async def test_requests_that_wait_side_by_side_wait_once(clock: ManualClock) -> None:
+    """What a call is said to have waited is not more than it lasted, however many requests it made."""
+    site, usage = Site(clock), Usage()
+    await site.visit(Demand())
+    both = [asyncio.create_task(site.visit(Demand(usage=usage))) for _ in range(2)]
+    await clock.advance(10.0)
+    await asyncio.gather(*both)
+    assert usage.waited_s == pytest.approx(2 * TURN_S)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), max_size=12))
+def test_waited_seconds_are_those_in_which_anything_waited(waits: list[tuple[int, int]]) -> None:
+    """Each second counts once, in whatever order the requests are counted and through however many usages."""
+    usage, part = Usage(), Usage()
+    for number, (since, lasting) in enumerate(waits):
+        (usage, part)[number % 2].waits.append((since, since + lasting))
+    usage.add(part)
+    assert usage.waited_s == len({second for since, lasting in waits for second in range(since, since + lasting)})
 
 
 async def test_waiters_can_be_refused_together(clock: ManualClock) -> None:
