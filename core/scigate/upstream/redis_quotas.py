@@ -16,10 +16,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import structlog
 
@@ -81,6 +82,14 @@ def redis_client(url: str, *, patient: bool = False) -> "Redis":
         **({"socket_timeout": None} if patient else {}),
         client_name="scigate",
     )
+
+
+class Connect(Protocol):
+    """Makes a client of the server at a URL, which connects when it is first used."""
+
+    def __call__(self, url: str, *, patient: bool = False) -> "Redis":
+        """As `redis_client` does."""
+        ...
 
 
 class _Taken(Token):
@@ -163,12 +172,13 @@ class RedisQuotas:
 
     Args:
         replicas: members that the fleet has at least, whether or not they have been seen.
+        connect: makes a client of the server at a URL; `patient`, one that waits for an answer for ever.
     """
 
     kind = "redis"
 
-    def __init__(self, url: str, clock: Clock, *, replicas: int = 1) -> None:
-        self._url = url
+    def __init__(self, url: str, clock: Clock, *, replicas: int = 1, connect: "Connect | None" = None) -> None:
+        self._connect = partial(connect or redis_client, url)
         self._clock = clock
         self._replicas = replicas
         self._member = uuid.uuid4().hex
@@ -193,7 +203,7 @@ class RedisQuotas:
         self._tried = asyncio.Event()
         self._outbox: deque[tuple[str, list[object]]] = deque()
         self._postman: asyncio.Task[None] | None = None
-        redis_client(url)  # A wrong URL or a missing extra is told at start.
+        self._connect()  # A wrong URL or a missing extra is told at start.
 
     @property
     def trouble(self) -> str | None:
@@ -351,7 +361,7 @@ class RedisQuotas:
 
     async def _watch(self) -> None:
         """Wait for what never comes: the connection ends when the server does, and then it is asked for at once."""
-        client: Any = redis_client(self._url, patient=True)
+        client: Any = self._connect(patient=True)
         try:
             await client.blpop([f"{_PREFIX}never"], timeout=0)
         except redis_errors():
@@ -432,7 +442,7 @@ class RedisQuotas:
 
     async def _linked(self) -> _Link:
         """Connect, and learn the server's run id and time."""
-        client: Any = redis_client(self._url)  # The library types its commands for its blocking client too.
+        client: Any = self._connect()  # The library types its commands for its blocking client too.
         try:
             async with self._clock.timeout(4 * TIMEOUT_S):
                 run_id = (await client.info("server")).get("run_id", "")
