@@ -28,6 +28,10 @@ local function text(number) return string.format('%.6f', number) end
 local function born(idle)
   if redis.call('HGET', birth, 'run') ~= ARGV[3] then
     redis.call('HSET', birth, 'run', ARGV[3], 'at', text(now), 'idle', text(now))
+    -- One that kept its data has not seen these members, who may be sending alone.
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', fleet, '(' .. text(now - STALE_S), '+inf')) do
+      redis.call('ZADD', fleet, text(now - STALE_S), id)
+    end
   end
   local at, since = unpack(redis.call('HMGET', birth, 'at', 'idle'))
   at, since = tonumber(at), tonumber(since or at)

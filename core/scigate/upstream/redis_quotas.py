@@ -311,14 +311,12 @@ class RedisQuotas:
             await asyncio.wait(self._watches)
         if self._postman is not None:
             await asyncio.wait({self._postman})
-        if self._link is not None:
-            try:
-                if self._beat is not None:
-                    await self._run("", "part")
-            except redis_errors():
-                pass  # The others keep our share for a while: no harm done.
-            await self._link.client.aclose()
+        if (link := self._link) is not None:
             self._link = None
+            with suppress(*redis_errors()):  # Else the others keep our share for a while: no harm done.
+                if self._beat is not None:
+                    await self._run("", "part", link=link)
+            await link.client.aclose()
 
     async def meet(self) -> None:
         """Give a sign of life, and learn who else is there; reach out for a server that was away."""
