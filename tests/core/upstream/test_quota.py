@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scigate.testing.clock import ManualClock
 from scigate.upstream.context import CURRENT, Demand
 from scigate.upstream.pace import Pace
-from scigate.upstream.quota import SENT, QuotaTransport, Throttle
+from scigate.upstream.quota import GOING, SENT, QuotaTransport, Throttle
 from scigate.upstream.turnstile import Turnstile
-from scigate.upstream.window import TRAVEL_MARGIN_S, MemoryQuotas, Window
+from scigate.upstream.window import TRAVEL_MARGIN_S, MemoryQuotas, QuotaStore, Token, Window
 
 
 class Far(httpx.AsyncBaseTransport):
@@ -26,6 +26,7 @@ class Far(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await self.clock.sleep(request.extensions.get("connect_s", 0.0))
+        await request.extensions[GOING]()
         request.extensions[SENT]()
         await self.clock.sleep(request.extensions.get("travel_s", 0.0))
         self.arrivals.append(self.clock.monotonic())
@@ -33,8 +34,14 @@ class Far(httpx.AsyncBaseTransport):
         return self.answers.pop(0) if self.answers else httpx.Response(200)
 
 
-def limited(far: Far, *windows: Window, concurrency: int = 50, throttle: Throttle | None = None) -> QuotaTransport:
-    clock, store = far.clock, MemoryQuotas(far.clock)
+def limited(
+    far: Far,
+    *windows: Window,
+    concurrency: int = 50,
+    throttle: Throttle | None = None,
+    store: QuotaStore | None = None,
+) -> QuotaTransport:
+    clock, store = far.clock, store or MemoryQuotas(far.clock)
     pace = Pace(clock, max((window.span_s / window.limit for window in windows), default=0.0))
     turnstile = Turnstile("pubchem", windows, concurrency=concurrency, store=store, pace=pace, clock=clock)
     return QuotaTransport(
@@ -197,3 +204,22 @@ async def test_vendor_header_slows_and_recovery_is_gradual(clock: ManualClock) -
     assert 0.5 in gaps
     assert gaps[-1] < 0.5
     assert transport.requests == 31
+
+
+class Forgetful(MemoryQuotas):
+    """Loses what it granted before the first request goes out, as a store on a network may."""
+
+    lost = 1
+
+    async def may_go(self, token: Token) -> bool:
+        self.lost -= 1
+        return self.lost < 0
+
+
+async def test_a_request_whose_slot_is_lost_waits_for_another(clock: ManualClock) -> None:
+    """The caller gets its answer, one request went out, and the lost token takes up nothing."""
+    far, store = Far(clock), Forgetful(clock)
+    transport = limited(far, Window(1, 1.0), store=store)
+    response = await transport.handle_async_request(request())
+    assert (response.status_code, transport.requests, len(far.arrivals)) == (200, 1, 1)
+    assert store.used("pubchem", (Window(1, 1.0),)) == (1,)

@@ -123,6 +123,9 @@ class Fleet:
         self.server.start(empty=True)
         self.ways = [Way(self.server) for _ in range(members)]
         self.stores = [RedisQuotas("", clock, replicas=members, connect=way.client) for way in self.ways]
+        for store in self.stores:
+            # Its rank follows from it; the run is to be the same each time.
+            store._member = f"{random.getrandbits(128):032x}"  # pyright: ignore[reportPrivateUsage]
         self.arrivals: list[float] = []
         self._tasks = [asyncio.create_task(self._ask(store)) for store in self.stores for _ in range(2)]
 

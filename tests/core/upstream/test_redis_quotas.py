@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import pytest
 import redis.exceptions
 from scigate.clock import Clock, SystemClock
+from scigate.testing.clock import ManualClock
 from scigate.upstream.pace import Slowing
 from scigate.upstream.redis_quotas import BEAT_S, GONE_S, STALE_S, TIMEOUT_S, RedisQuotas
 from scigate.upstream.share import Contact, Share
@@ -19,6 +20,8 @@ from scigate.upstream.window import Token, Window
 # Longer than any test, and than what a server that was started anew waits out.
 THREE = (Window(3, 1000.0),)
 BOTH = (Window(2, 1000.0), Window(3, 2000.0))
+BOUND_S = 20
+"""Seconds that any wait may take: a bound on a hang, not an expectation."""
 FLEET = "scigate:{scigate}:fleet"
 
 
@@ -124,6 +127,33 @@ async def test_unsent_token_is_given_back_to_all(opened: Open) -> None:
     one.give_back(token)
     await one.aclose()
     assert await send(other, window) is None
+
+
+async def test_token_is_void_once_its_store_is_lost(opened: Open, redis: Server, clock: AheadClock) -> None:
+    """A request that waited for a connection meanwhile must not go; the server learns that its place is free."""
+    store, window = opened(), (Window(1, 1000.0),)
+    token = await store.take("pubchem", window)
+    assert isinstance(token, Token)
+    assert await store.may_go(token)
+    redis.say("CLIENT KILL TYPE normal SKIPME yes")
+    clock.advance(BEAT_S)
+    assert not await store.may_go(token)
+    store.give_back(token)
+    await store.meet()
+    assert await soon(lambda: store.take("pubchem", window), lambda outcome: isinstance(outcome, Token))
+
+
+async def test_death_of_the_server_is_noticed_at_once(opened: Open, redis: Server) -> None:
+    """Without a request or a sign of life being due, which by this clock none ever is."""
+    store = opened(clock=ManualClock())
+    await send(store)
+    redis.kill()
+    try:
+        async with asyncio.timeout(BOUND_S):
+            while store.trouble is None:
+                await asyncio.sleep(0)
+    finally:
+        redis.start()
 
 
 async def test_caller_that_goes_away_leaves_no_token(opened: Open) -> None:

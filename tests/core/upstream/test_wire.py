@@ -12,7 +12,7 @@ import pytest
 from scigate.clock import Clock, SystemClock
 from scigate.testing.clock import ManualClock
 from scigate.upstream.errors import ForeignUrl, ResponseTooLarge
-from scigate.upstream.quota import SENT
+from scigate.upstream.quota import GOING, SENT, SlotLost
 from scigate.upstream.wire import EmulatorTransport, Sign, WireTransport
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -128,6 +128,73 @@ async def test_token_is_counted_when_the_request_goes_out() -> None:
         await transport.handle_async_request(request)
         await transport.aclose()
     assert told == ["sent"]
+
+
+async def test_a_request_lies_between_asking_to_go_and_being_counted() -> None:
+    """However long the event loop is held up over it: the first byte goes after the one, the last before the other."""
+    told: list[str] = []
+
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"0\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def body() -> AsyncIterator[bytes]:
+        for number in range(3):
+            for _ in range(10):  # turns of the loop in which a later stamp could already have been given
+                await asyncio.sleep(0)
+            told.append(f"part {number}")
+            yield b"part"
+
+    async def going() -> None:
+        told.append("going")
+
+    async with serving(read) as url:
+        transport = wire(url)
+        extensions = {GOING: going, SENT: lambda: told.append("sent")}
+        await transport.handle_async_request(httpx.Request("POST", url, content=body(), extensions=extensions))
+        await transport.aclose()
+    assert told == ["going", "part 0", "part 1", "part 2", "sent"]
+
+
+async def test_a_request_that_was_broken_off_is_counted() -> None:
+    """A part of it may have arrived."""
+    told: list[str] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"part"
+        raise RuntimeError("the body ended early")
+
+    async with serving(answering(b"")) as url:
+        transport = wire(url)
+        request = httpx.Request("POST", url, content=body(), extensions={SENT: lambda: told.append("sent")})
+        with pytest.raises(RuntimeError):
+            await transport.handle_async_request(request)
+        await transport.aclose()
+    assert told == ["sent"]
+
+
+async def test_a_request_whose_slot_is_lost_is_not_written() -> None:
+    """Of a request that may not go any more the upstream gets no byte, and the quota counts none."""
+    told: list[object] = []
+    read = asyncio.Event()
+
+    async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        told.append(await reader.read())
+        writer.close()
+        read.set()
+
+    async def going() -> None:
+        raise SlotLost
+
+    async with serving(note) as url:
+        transport = wire(url)
+        extensions = {GOING: going, SENT: lambda: told.append("sent")}
+        with pytest.raises(SlotLost):
+            await transport.handle_async_request(httpx.Request("GET", url, extensions=extensions))
+        await read.wait()
+        await transport.aclose()
+    assert told == [b""]
 
 
 async def test_token_is_not_counted_when_nobody_listens() -> None:
