@@ -192,6 +192,7 @@ class RedisQuotas:
         self._last_run: str | None = None
         self._era = 0
         self._joining = False
+        self._closing = False
         self._heard_at = -inf
         self._fleet: list[str] = []
         self._joined_at = inf
@@ -302,13 +303,15 @@ class RedisQuotas:
         return []
 
     async def aclose(self) -> None:
+        # The library swallows a cancellation that meets it while it closes a connection.
+        self._closing = True
         if self._beat is not None:
             self._beat.cancel()
             await asyncio.wait({self._beat})
-        for watch in self._watches:
-            watch.cancel()
-        if self._watches:
-            await asyncio.wait(self._watches)
+        while self._watches:
+            for watch in self._watches:
+                watch.cancel()
+            await asyncio.wait(self._watches, timeout=TIMEOUT_S)
         if self._postman is not None:
             await asyncio.wait({self._postman})
         if (link := self._link) is not None:
@@ -353,6 +356,8 @@ class RedisQuotas:
         while True:
             self._wake.clear()
             await self.meet()
+            if self._closing:
+                return
             with suppress(TimeoutError):
                 async with self._clock.timeout(RETRY_S if self._refusals else BEAT_S):
                     await self._wake.wait()

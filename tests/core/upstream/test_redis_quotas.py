@@ -145,15 +145,28 @@ async def test_token_is_void_once_its_store_is_lost(opened: Open, redis: Server,
 
 async def test_death_of_the_server_is_noticed_at_once(opened: Open, redis: Server) -> None:
     """Without a request or a sign of life being due, which by this clock none ever is."""
-    store = opened(clock=ManualClock())
+    still = ManualClock()
+    store = opened(clock=still)
     await send(store)
     redis.kill()
     try:
         async with asyncio.timeout(BOUND_S):
             while store.trouble is None:
-                await asyncio.sleep(0)
+                await still.settle()
     finally:
         redis.start()
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_closes_while_the_connection_is_lost(opened: Open, redis: Server, turns: int) -> None:
+    """Whatever it was doing about that, at whichever turn of the event loop."""
+    store = opened()
+    await send(store)
+    redis.say("CLIENT KILL TYPE normal SKIPME yes")
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    async with asyncio.timeout(BOUND_S):
+        await store.aclose()
 
 
 async def test_caller_that_goes_away_leaves_no_token(opened: Open) -> None:
