@@ -156,9 +156,11 @@ class Host:
                 yield host
         finally:
             try:
-                for provider in reversed(ready):
-                    await close_client(provider)
-                await host._upstreams.aclose()
+                try:
+                    for provider in reversed(ready):
+                        await close_client(provider)
+                finally:
+                    await host._upstreams.aclose()
             finally:
                 if holdings is None:
                     await host._holdings.aclose()

@@ -5,6 +5,7 @@ Above is the host, which builds its tables from what stands here. Below are the 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -232,12 +233,19 @@ class Registry:
             ProviderError: It took too long.
             Exception: Whatever the hook raises.
         """
-        client = self._ask(provider.name, "build_client", upstreams=upstreams, settings=provider.settings)
-        if inspect.isawaitable(client):
-            with anyio.move_on_after(BUILD_TIMEOUT_S) as scope:
-                client = await client
-            if scope.cancelled_caught:
-                raise ProviderError(f"build_client was not done within {BUILD_TIMEOUT_S:g} s")
+        try:
+            client = self._ask(provider.name, "build_client", upstreams=upstreams, settings=provider.settings)
+            if inspect.isawaitable(client):
+                with anyio.move_on_after(BUILD_TIMEOUT_S) as scope:
+                    client = await client
+                if scope.cancelled_caught:
+                    raise ProviderError(f"build_client was not done within {BUILD_TIMEOUT_S:g} s")
+        except SystemExit as error:
+            raise ProviderError(f"build_client asked the process to end (SystemExit: {error})") from error
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            raise ProviderError("build_client waited for something that was cancelled") from error
         provider.client = client
 
     def _ask(self, name: str, hook: str, **arguments: object) -> Any:
@@ -256,8 +264,18 @@ async def close_client(provider: Provider) -> None:
             result = close()
             if inspect.isawaitable(result):
                 await result
-        except Exception:  # noqa: BLE001  # the gateway ends; the others are closed all the same
+        except (Exception, SystemExit):  # noqa: BLE001  # the others are closed all the same
             _log.exception("client did not close", provider=provider.name)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            _log.exception("client did not close", provider=provider.name)
+
+
+def _is_cancelled() -> bool:
+    """Whether it is this task that somebody has cancelled, and not something that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _check_api_version(plugin: object) -> None:

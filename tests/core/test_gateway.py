@@ -392,3 +392,67 @@ async def test_a_listener_that_fails_keeps_nothing_from_the_others(plugins: dict
             assert await gateway.replace(settings(**WITHOUT_SHOP))
     assert told == ["told"]
     assert "telling failed" in [line["event"] for line in logs]
+
+
+@pytest.mark.parametrize(("before", "after", "served"), [("10/hour", "2/hour", 0), ("2/hour", "5/hour", 3)])
+async def test_another_quota_counts_what_was_sent_before(
+    plugins: dict[str, object], lab: Lab, before: str, after: str, served: int
+) -> None:
+    """It holds from then on, and is shown so."""
+    async with Gateway.open(
+        settings(upstreams={"lab": {"quotas": [before]}}), plugins=plugins, clock=ManualClock()
+    ) as gateway:
+        for _ in range(2):
+            assert not (await call(gateway, "lab_ask")).is_error
+        await gateway.replace(settings(upstreams={"lab": {"quotas": [after]}}))
+        replies = [await call(gateway, "lab_ask") for _ in range(6)]
+        (status,) = gateway.host.upstreams
+    assert sum(not reply.is_error for reply in replies) == served
+    assert (status.quotas, status.used) == ((after,), (2 + served,))
+
+
+async def cancelled() -> None:
+    """Wait for a task that is cancelled."""
+    task = asyncio.create_task(asyncio.sleep(BOUND_S))
+    task.cancel()
+    await task
+
+
+async def leaving() -> None:
+    """Ask the process to end."""
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("ending", [cancelled, leaving])
+async def test_a_client_that_ends_strangely_breaks_its_own_provider(
+    provider: Made, plugins: dict[str, object], ending: Callable[[], Any]
+) -> None:
+    """Built so it is not let in, and closed so it keeps nothing else from being closed; the gateway goes on."""
+    tries: list[int] = []
+
+    class Strange:
+        async def aclose(self) -> None:
+            await ending()
+
+    async def build_client(upstreams: object) -> object:
+        tries.append(1)
+        if len(tries) == 2:
+            await ending()
+        return Strange()
+
+    both = {"lab": plugins["lab"], "strange": provider(look, build_client=build_client)}
+    async with Gateway.open(settings(), plugins=both) as gateway:
+        with pytest.raises(SettingsError, match=r"providers\.strange: cannot serve"):
+            await gateway.replace(settings(deadline_s=5))
+        with capture_logs() as logs:
+            await gateway.replace(settings(deadline_s=6))
+            assert not (await call(gateway, "lab_ask")).is_error
+    assert "client did not close" in [line["event"] for line in logs]
+
+
+async def test_an_upstreams_client_is_not_closed_with_a_host(plugins: dict[str, object]) -> None:
+    """Although the provider gave it as its own, another host uses it."""
+    async with Gateway.open(settings(), plugins=plugins) as gateway:
+        await gateway.replace(settings(**WITHOUT_SHOP))
+        await anyio.wait_all_tasks_blocked()
+        assert not (await call(gateway, "lab_ask")).is_error

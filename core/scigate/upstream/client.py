@@ -34,6 +34,13 @@ class UpstreamClient(httpx.AsyncClient):
     def _merge_url(self, url: httpx.URL | str) -> httpx.URL:
         return self._url_of(url)
 
+    async def aclose(self) -> None:
+        """Nothing: the client is the gateway's, and others may use it. Its pool ends it by `end`."""
+
+    async def end(self) -> None:
+        """Close it; requests under way fail."""
+        await super().aclose()
+
     async def send(self, request: httpx.Request, **_options: object) -> httpx.Response:  # type: ignore[override]
         """Send a request through the stack."""
         if self.is_closed:

@@ -383,9 +383,10 @@ class RedisQuotas:
                 site.lost.append(token.name)
                 await self._lost(error, link)
         wait_s = self._alone_wait_s(site, upstream)
-        if wait_s > 0 or site.alone is None:
+        parts = self._contact.share.of_windows(windows)
+        if wait_s > 0 or site.alone is None or parts is None:
             return wait_s or ASK_AGAIN_S
-        inner = site.alone.take_now(upstream, windows)
+        inner = site.alone.take_now(upstream, parts)
         if not isinstance(inner, Token):
             return inner
         token.alone, token.inner, token.era = site.alone, inner, self._era

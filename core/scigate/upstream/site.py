@@ -196,7 +196,7 @@ class Sites:
             return
         if self._latest.get(site.plan.upstream.name) is site:
             del self._latest[site.plan.upstream.name]
-        await site.client.aclose()
+        await site.client.end()
 
     async def aclose(self) -> None:
         """Close the stores; every lease has been given back."""

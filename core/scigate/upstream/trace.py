@@ -1,6 +1,6 @@
 """Transport: one OpenTelemetry client span and one debug line for each attempt.
 
-Neither holds the query string, which repeats what the caller asked, nor headers, which may hold keys.
+The span holds no path and neither holds a query, which repeat what the caller asked, nor headers, which may hold keys.
 """
 
 import sys
@@ -79,7 +79,6 @@ class TraceTransport(httpx.AsyncBaseTransport):
                 "server.address": request.url.host,
                 "server.port": request.url.port or (443 if request.url.scheme == "https" else 80),
                 "url.scheme": request.url.scheme,
-                "url.path": request.url.path,
                 "scigate.quota.wait_ms": round(1000 * request.extensions.get(WAITED, 0.0), 1),
             },
             # An exception's text and traceback may hold the URL; its class is noted below.

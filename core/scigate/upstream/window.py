@@ -131,22 +131,30 @@ class QuotaStore(Protocol):
 
 
 class _Ledger:
-    """The windows of one upstream: the times at which tokens were sent, and how many are out unsent."""
+    """What was sent to one upstream, by how long it counts, and how many tokens are out unsent.
 
-    def __init__(self, windows: Sequence[Window]) -> None:
-        self.sent = [(window, deque[float]()) for window in windows]
+    Limits are given with each question: they may change, and then count what was sent before.
+    """
+
+    def __init__(self) -> None:
+        self.sent: dict[float, deque[float]] = {}
         self.out = 0
 
-    def expire(self, now: float) -> None:
-        for window, times in self.sent:
-            while times and times[0] + window.held_s <= now:
-                times.popleft()
+    def times(self, window: Window, now: float) -> deque[float]:
+        """The times of what the window still holds, the earliest first."""
+        times = self.sent.get(window.held_s)
+        if times is None:
+            # Of all that is known the longest window holds the most.
+            times = self.sent[window.held_s] = deque(self.sent[max(self.sent)] if self.sent else ())
+        while times and times[0] + window.held_s <= now:
+            times.popleft()
+        return times
 
-    def wait_s(self, now: float, ahead: int = 0) -> float:
+    def wait_s(self, windows: Sequence[Window], now: float, ahead: int = 0) -> float:
         """Seconds until the request after `ahead` others fits into every window, if all of them go out at once."""
-        self.expire(now)
         longest = 0.0
-        for window, times in self.sent:
+        for window in windows:
+            times = self.times(window, now)
             rounds, place = divmod(ahead, window.limit)
             # Of the `limit` places the free ones come first, then those of sent requests by age, then unsent ones.
             index = place - (window.limit - len(times) - self.out)
@@ -176,8 +184,8 @@ class MemoryQuotas:
 
     def take_now(self, upstream: str, windows: Sequence[Window]) -> Token | float:
         """`take`, which has nothing to wait for here."""
-        ledger = self._ledger(upstream, windows)
-        wait_s = ledger.wait_s(self._clock.monotonic())
+        ledger = self._ledger(upstream)
+        wait_s = ledger.wait_s(windows, self._clock.monotonic())
         if wait_s > 0:
             return wait_s
         ledger.out += 1
@@ -193,19 +201,22 @@ class MemoryQuotas:
         ledger = self._ledgers[token.upstream]
         ledger.out -= 1
         now = self._clock.monotonic()
-        for _, times in ledger.sent:
+        for times in ledger.sent.values():
             times.append(now)
 
     def recall(self, upstream: str, windows: Sequence[Window], times: Sequence[float]) -> None:
         """Count tokens that were sent at these monotonic times, the earliest first, before anything is taken."""
-        for _, counted in self._ledger(upstream, windows).sent:
+        ledger, now = self._ledger(upstream), self._clock.monotonic()
+        for window in windows:
+            ledger.times(window, now)
+        for counted in ledger.sent.values():
             counted.extend(times)
 
     def sends(self) -> dict[str, list[float]]:
         """Monotonic times of what was sent to each upstream, for as long as its longest window holds them."""
         found: dict[str, list[float]] = {}
         for name, ledger in self._ledgers.items():
-            found[name] = max((list(times) for _, times in ledger.sent), key=len, default=list[float]())
+            found[name] = list(ledger.sent[max(ledger.sent)]) if ledger.sent else []
         return found
 
     def give_back(self, token: Token) -> None:
@@ -232,15 +243,11 @@ class MemoryQuotas:
         """Nothing to let go of."""
 
     def forecast(self, upstream: str, windows: Sequence[Window], ahead: int) -> float:
-        return self._ledger(upstream, windows).wait_s(self._clock.monotonic(), ahead)
+        return self._ledger(upstream).wait_s(windows, self._clock.monotonic(), ahead)
 
     def used(self, upstream: str, windows: Sequence[Window]) -> tuple[int, ...]:
-        ledger = self._ledger(upstream, windows)
-        ledger.expire(self._clock.monotonic())
-        return tuple(len(times) + ledger.out for _, times in ledger.sent)
+        ledger, now = self._ledger(upstream), self._clock.monotonic()
+        return tuple(len(ledger.times(window, now)) + ledger.out for window in windows)
 
-    def _ledger(self, upstream: str, windows: Sequence[Window]) -> _Ledger:
-        ledger = self._ledgers.get(upstream)
-        if ledger is None:
-            ledger = self._ledgers[upstream] = _Ledger(windows)
-        return ledger
+    def _ledger(self, upstream: str) -> _Ledger:
+        return self._ledgers.setdefault(upstream, _Ledger())
