@@ -18,6 +18,8 @@ import structlog
 
 from scigate.gateway import Gateway
 from scigate.settings import Settings, SettingsError
+from scigate.settings.regular import read_regular
+from scigate.settings.source import LONGEST_FILE
 
 __all__ = ["LOOK_S", "keeping_current"]
 
@@ -26,6 +28,8 @@ _log: Final = structlog.get_logger("scigate.gateway")
 LOOK_S: Final = 2.0
 """Seconds between two looks at the file. A watch by the operating system would miss what a mounted volume or a
 symbolic link further up brings, which is how a cluster hands configuration out."""
+
+_EMPTY: Final = hashlib.sha256(b"").digest()
 
 
 @asynccontextmanager
@@ -78,35 +82,49 @@ class _Watch:
                 await self._reload("SIGHUP", anew=True)
 
     async def changes(self) -> None:
-        """Reload when the file says something else."""
+        """Reload when the file says something else, and says it still at the next look: it may be written just now."""
+        written: bytes | None = None
         while True:
             await self._gateway.host.clock.sleep(LOOK_S)
             now = _digest(self._path)
             # A file that is not there may be about to be moved into place.
-            if now is not None and now != self._seen:
-                self._seen = now
-                await self._reload("file", anew=False)
+            if now is None or now == self._seen:
+                written = None
+            elif now != written:
+                written = now
+            else:
+                emptied = now == _EMPTY and self._seen is not None
+                self._seen, written = now, None
+                if emptied:
+                    _log.error("reload refused", trigger="file", reason=f"{self._path} is empty; SIGHUP takes it so")
+                else:
+                    await self._reload("file", anew=False)
 
     async def _reload(self, trigger: str, *, anew: bool) -> None:
         try:
             changed = await self._gateway.replace(self._load(), anew=anew)
         except SettingsError as error:
             remedy = "`scigate doctor` shows what is wrong"
+            self._record(trigger, "refused", str(error))
             _log.error("reload refused", trigger=trigger, reason=str(error), remedy=remedy)
         except Exception:  # noqa: BLE001  # the top of a task, which has to outlive what goes wrong once
             _log.exception("reload failed", trigger=trigger)
         else:
             if changed:
+                self._record(trigger, "ok", None)
                 _log.info("reloaded", trigger=trigger)
             else:
                 _log.debug("nothing to reload", trigger=trigger)
+
+    def _record(self, trigger: str, outcome: str, reason: str | None) -> None:
+        self._gateway.host.record({"event": "reload", "trigger": trigger, "outcome": outcome, "reason": reason})
 
 
 def _digest(path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        return hashlib.sha256(path.read_bytes()).digest()
+        return hashlib.sha256(read_regular(path, LONGEST_FILE).strip()).digest()
     except OSError:
         return None
 

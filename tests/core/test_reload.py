@@ -12,7 +12,7 @@ from scigate import Input, Output, tool
 from scigate.call import Call
 from scigate.gateway import Gateway
 from scigate.reload import LOOK_S, keeping_current
-from scigate.settings import Settings
+from scigate.settings import Settings, SettingsError
 from scigate.testing.clock import ManualClock
 from structlog.testing import capture_logs
 
@@ -73,13 +73,13 @@ async def test_a_changed_file_is_read(plugins: dict[str, object], clock: ManualC
         await clock.settle()
         write(path, "[providers.shop]\nenable = false\n")
         with capture_logs() as logs:
-            await clock.advance(LOOK_S)
+            await clock.advance(2 * LOOK_S)
         (refused,) = [line for line in logs if line["event"] == "reload refused"]
         assert "scigate.toml:2" in refused["reason"]
         assert "enabled" in refused["reason"]
         assert names(gateway) == ["shop_look"]
         write(path, OFF)
-        await clock.advance(LOOK_S)
+        await clock.advance(2 * LOOK_S)
         assert names(gateway) == []
 
 
@@ -94,12 +94,12 @@ async def test_a_file_that_breaks_the_watch_is_looked_at_again(
     async with Gateway.open(load(), plugins=plugins, clock=clock) as gateway, keeping_current(gateway, load, path):
         await clock.settle()
         write(path, None)
-        await clock.advance(LOOK_S)
+        await clock.advance(2 * LOOK_S)
         write(path, b"\xff\xfe")
-        await clock.advance(LOOK_S)
+        await clock.advance(2 * LOOK_S)
         assert names(gateway) == ["shop_look"]
         write(path, OFF)
-        await clock.advance(LOOK_S)
+        await clock.advance(2 * LOOK_S)
         assert names(gateway) == []
 
 
@@ -116,7 +116,7 @@ async def test_a_comment_costs_no_provider_its_client(
         await clock.settle()
         write(path, "# as ever\n")
         with capture_logs() as logs:
-            await clock.advance(LOOK_S)
+            await clock.advance(2 * LOOK_S)
         assert gateway.host is before
     assert [line["event"] for line in logs if line["event"].startswith("reload")] == []
 
@@ -137,3 +137,46 @@ async def test_a_hangup_reads_the_settings_anew(plugins: dict[str, object], path
                 os.kill(os.getpid(), signal.SIGHUP)
                 await replaced.wait()
             assert gateway.host is not before
+
+
+async def test_a_file_that_is_being_written_is_not_read(
+    plugins: dict[str, object], clock: ManualClock, path: Path
+) -> None:
+    """One look is not enough, and an empty file in the place of a filled one is refused."""
+    write(path, OFF)
+
+    def load() -> Settings:
+        return Settings.load(path)
+
+    async with Gateway.open(load(), plugins=plugins, clock=clock) as gateway, keeping_current(gateway, load, path):
+        await clock.advance(2 * LOOK_S)
+        write(path, "")
+        await clock.advance(LOOK_S)
+        write(path, OFF + "# written on\n")
+        await clock.advance(2 * LOOK_S)
+        assert names(gateway) == []
+        write(path, "\n")
+        with capture_logs() as logs:
+            await clock.advance(2 * LOOK_S)
+        assert names(gateway) == []
+    assert [line["event"] for line in logs] == ["reload refused"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are pipes of this kind on POSIX alone")
+async def test_a_pipe_in_the_files_place_holds_nothing_up(
+    plugins: dict[str, object], clock: ManualClock, path: Path
+) -> None:
+    """It is taken for a file that is not there."""
+
+    def load() -> Settings:
+        return Settings.load(path)
+
+    with anyio.fail_after(BOUND_S):
+        async with Gateway.open(load(), plugins=plugins, clock=clock) as gateway, keeping_current(gateway, load, path):
+            await clock.settle()
+            write(path, None)
+            os.mkfifo(path)
+            await clock.advance(2 * LOOK_S)
+            assert names(gateway) == ["shop_look"]
+            with pytest.raises(SettingsError, match="not a regular file"):
+                load()

@@ -264,3 +264,12 @@ def test_line_numbers_hold_for_every_form_of_toml() -> None:
     }
     text = '# note\nlong = """\nx = 1\n"""\nlist = [\n  1,\n]\n[t]\nk = 1\n'
     assert line_numbers(text) == {("long",): 2, ("list",): 5, ("t",): 8, ("t", "k"): 9}
+
+
+def test_paths_in_a_file_are_meant_from_its_directory(tmp_path: Path) -> None:
+    """Wherever the gateway is started; a whole path stays as it is."""
+    path = tmp_path / "scigate.toml"
+    path.write_text('[audit]\npath = "audit.jsonl"\n[auth]\nkeys_file = "/etc/keys.json"\n', encoding="utf-8")
+    settings = Settings.load(path)
+    assert settings.audit.path == tmp_path / "audit.jsonl"
+    assert settings.auth.keys_file == Path("/etc/keys.json")

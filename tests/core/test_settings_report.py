@@ -1,5 +1,7 @@
 """`report`: what is in force and where it came from."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import BaseModel, SecretStr
 from scigate.settings import Settings
@@ -40,3 +42,18 @@ def test_reports_each_rule_by_its_number() -> None:
     lines = {line.name: line.value for line in report(settings, {})}
     assert (lines["rules.0.effect"], lines["rules.1.tool"]) == ("'allow'", "'lab_*'")
     assert (lines["audit.path"], lines["audit.key"]) == ("'audit.jsonl'", "set, not shown")
+
+
+def test_what_a_file_leaves_out_does_not_come_from_it(tmp_path: Path) -> None:
+    """A section that is there has its lines, and the keys that it does not write their defaults."""
+    path = tmp_path / "scigate.toml"
+    path.write_text('[server]\nhost = "127.0.0.2"\n', encoding="utf-8")
+    lines = report(Settings.load(path), {})
+    assert Line("server.host", "'127.0.0.2'", f"{path}:2") in lines
+    assert Line("server.port", "8765", "default") in lines
+
+
+def test_secrets_in_a_list_are_not_shown() -> None:
+    """As single ones are not."""
+    settings = Settings.load(server={"state_keys": ["a" * 32]})
+    assert Line("server.state_keys", "set, not shown", "--state-keys") in report(settings, {})

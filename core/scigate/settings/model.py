@@ -15,7 +15,7 @@ from scigate.settings.origin import Origins
 from scigate.settings.problem import SettingsError, problems_of, unknown_name
 from scigate.settings.secret import Reference, references, resolved
 from scigate.settings.section import Section, validate_section
-from scigate.settings.source import read_environment, read_file, unknown_variables
+from scigate.settings.source import anchored, read_environment, read_file, unknown_variables
 from scigate.settings.value import STRICT_KEYS, Count, Quota, Seconds, StateKeys
 
 
@@ -221,6 +221,8 @@ class Settings(BaseSettings):
             SettingsError: The file cannot be read, or a key, variable or value is wrong. The text names all of them.
         """
         text, from_file = read_file(path)
+        if path is not None:
+            from_file = anchored(from_file, path.absolute().parent)
         from_environment, variables = read_environment(cls)
         origins = Origins(
             options=options, environment=from_environment, variables=variables, file=from_file, path=path, text=text

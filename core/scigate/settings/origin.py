@@ -52,6 +52,12 @@ class Origins:
         """One tree in which the stronger layer's leaves stand over the weaker one's."""
         return _over(self.options, _over(self.environment, self.file))
 
+    def source(self, keys: Keys) -> Origin:
+        """Where the value at a path came from; the default where the path itself is not written."""
+        full = (*self.prefix, *keys)
+        written = any(_holds(layer, full) for layer in (self.options, self.environment, self.file))
+        return self.of(keys) if written else Origin("default", "default")
+
     def of(self, keys: Keys) -> Origin:
         """Where the value at a path came from; the nearest line above it where the path itself is not written."""
         full = (*self.prefix, *keys)

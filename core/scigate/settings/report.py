@@ -38,7 +38,6 @@ def report(settings: Settings, models: Mapping[str, type[BaseModel] | None]) -> 
     Raises:
         SettingsError: A provider's own keys are wrong.
     """
-    kept = settings.references(models)
     lines = list(_lines(settings, (), settings.origins))
     for name, model in models.items():
         keys = ("providers", name)
@@ -47,6 +46,7 @@ def report(settings: Settings, models: Mapping[str, type[BaseModel] | None]) -> 
             lines += _lines(settings.provider_section(name, model), keys, settings.origins)
     for name, upstream in settings.upstreams.items():
         lines += _lines(upstream, ("upstreams", name), settings.origins)
+    kept = settings.references(models)
     return [_placed(line, kept) for line in lines]
 
 
@@ -75,7 +75,7 @@ def _lines(model: BaseModel, above: Keys, origins: Origins) -> Iterator[Line]:
             for number, entry in enumerate(entries):
                 yield from _lines(entry, (*keys, str(number)), origins)
         else:
-            yield Line(".".join(keys), _text(cast("object", value)), origins.of(keys).text)
+            yield Line(".".join(keys), _text(cast("object", value)), origins.source(keys).text)
 
 
 def _text(value: object) -> str:

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from scigate.settings.origin import Keys, Origin, Origins, Tree
 from scigate.settings.problem import named, unknown_name
+from scigate.settings.regular import without_waiting
 from scigate.settings.source import is_set
 
 __all__ = ["LONGEST_BYTES", "Reference", "Resolved", "SecretUnreadable", "read_secret", "references", "resolved"]
@@ -124,10 +125,12 @@ def read_secret(kind: Kind, place: str) -> str:
 def _in_file(path: Path) -> str:
     try:
         # Opened without waiting: a pipe that nobody writes to would hold the start up.
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SecretUnreadable(f"{path}: not a regular file, and a reload has to read it again")
             raw = file.read(LONGEST_BYTES + 1)
+    except ValueError as error:
+        raise SecretUnreadable(f"a path of a file has {error}") from None
     except OSError as error:
         raise SecretUnreadable(f"{path}: {error.strerror or error}; put a file there that this user can read") from None
     if len(raw) > LONGEST_BYTES:
@@ -141,10 +144,6 @@ def _in_file(path: Path) -> str:
     if not secret.strip():
         raise SecretUnreadable(f"{path}: empty; write the secret into it")
     return secret
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _in_keyring(place: str) -> str:

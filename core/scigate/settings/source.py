@@ -6,15 +6,20 @@ import re
 import tomllib
 from contextlib import suppress
 from pathlib import Path
-from typing import cast, get_args, get_origin
+from typing import Final, cast, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource
 
 from scigate.settings.origin import Keys
 from scigate.settings.problem import SettingsError, nearest
+from scigate.settings.regular import read_regular
 
 PREFIX = "SCIGATE_"
+
+LONGEST_FILE: Final = 1024 * 1024
+"""Bytes of a configuration file."""
+
 # The variable that names the file itself; the command line reads it.
 CONFIG_VARIABLE = "SCIGATE_CONFIG"
 # The name that is free for the key of `--key-from env:SCIGATE_KEY`, in a shell that also sets settings.
@@ -32,7 +37,7 @@ def read_file(path: Path | None) -> tuple[str, dict[str, object]]:
     if path is None:
         return "", {}
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, LONGEST_FILE).decode("utf-8")
     except OSError as error:
         raise SettingsError([f"{path}: {error.strerror or error}; --config or {CONFIG_VARIABLE} names it"]) from error
     except UnicodeDecodeError as error:
@@ -118,3 +123,16 @@ def _without_unset(node: object) -> object:
         tree = cast("dict[str, object]", node)
         return {key: _without_unset(value) for key, value in tree.items() if is_set(value)}
     return node
+
+
+_PATHS: Final = (("audit", "path"), ("auth", "keys_file"), ("quota", "directory"))
+
+
+def anchored(tree: dict[str, object], directory: Path) -> dict[str, object]:
+    """A file's values, the paths among them meant from its directory: a gateway is started anywhere."""
+    found = dict(tree)
+    for section, key in _PATHS:
+        given = found.get(section)
+        if isinstance(given, dict) and isinstance(text := cast("dict[str, object]", given).get(key), str):
+            found[section] = {**given, key: str(directory / Path(text).expanduser())}
+    return found
