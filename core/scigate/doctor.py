@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
@@ -58,6 +59,7 @@ def examine_settings(settings: Settings, clock: Clock) -> Iterator[Finding]:
     found = f"scigate {version('scigate')}, mcp {version('mcp')}, Python {platform.python_version()}"
     yield Finding("versions", "ok", found)
     yield _clock(clock)
+    yield from _extras(settings)
     yield from _doors(settings, clock)
     yield _port(settings)
 
@@ -130,6 +132,19 @@ def _clock(clock: Clock) -> Finding:
         # Keys and tokens would be refused as not valid yet, and answers kept for too long.
         return Finding("clock", "problem", f"{told}, which is before scigate was installed", _SET_CLOCK)
     return Finding("clock", "ok", told)
+
+
+def _extras(settings: Settings) -> Iterator[Finding]:
+    """Libraries that what is turned on needs and that are not there: without them `serve` does not start."""
+    telemetry = settings.telemetry
+    wanted = [
+        ("prometheus", "telemetry.prometheus", telemetry.prometheus, "prometheus_client"),
+        ("otlp", "telemetry.otlp_endpoint", telemetry.otlp_endpoint is not None, "opentelemetry.exporter"),
+        ("redis", "quota.redis_url", settings.quota.redis_url is not None, "redis"),
+    ]
+    for extra, setting, is_on, module in wanted:
+        if is_on and find_spec(module) is None:
+            yield Finding(f"extra {extra}", "problem", f"{setting} needs it", f'pip install "scigate[{extra}]"')
 
 
 def _doors(settings: Settings, clock: Clock) -> Iterator[Finding]:

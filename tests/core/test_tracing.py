@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scigate import Input, Output, Upstream, tool
 from scigate.call import LOCAL, Call
+from scigate.clock import SystemClock
 from scigate.endpoint.http import running
 from scigate.host import Host
 from scigate.metrics import Metrics, Telemetry
@@ -92,7 +93,7 @@ def by_name(spans: InMemorySpanExporter) -> dict[str, ReadableSpan]:
     return {span.name: span for span in spans.get_finished_spans()}
 
 
-async def posted(url: str, name: str, *, traced: bool = True) -> Any:
+async def posted(url: str, name: str, *, traced: bool = True, **told: Any) -> Any:
     """Call the tool as a client inside a trace does, or as one that has none."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -100,6 +101,7 @@ async def posted(url: str, name: str, *, traced: bool = True) -> Any:
     }
     if traced:
         meta["traceparent"] = f"00-{TRACE}-b7ad6b7169203331-01"
+    meta |= told
     params = {"name": "lab_ask", "arguments": {"name": name}, "_meta": meta}
     headers = {
         "Accept": "application/json, text/event-stream",
@@ -179,3 +181,28 @@ async def test_log_lines_name_their_trace(
     context = by_name(spans)["host.call"].context
     assert context is not None
     assert line["trace_id"] == trace.format_trace_id(context.trace_id)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"tracestate": "a=\r\nforged line"},
+        {"tracestate": "a" * 1_000_000},
+        {"baggage": 5},
+        {"baggage": "a=\x1b[31m"},
+        {"traceparent": ["00"]},
+        {"traceparent": "\r\nforged line"},
+    ],
+    ids=["line", "long", "number", "escape", "list", "no parent"],
+)
+async def test_what_a_client_says_badly_of_its_trace_is_not_heard(
+    lab: Any, spans: InMemorySpanExporter, caplog: pytest.LogCaptureFixture, told: dict[str, Any]
+) -> None:
+    """The call is served, and nothing of it reaches a log."""
+    clock = SystemClock()
+    traces = Traces(100.0, clock)
+    measured = Telemetry(Metrics(MeterProvider(shutdown_on_exit=False), clock, traces), traces=traces)
+    async with lab(measured) as host, running(host) as url:
+        answer = await posted(url, "a", **told)
+    assert answer["result"]["isError"] is False
+    assert [record for record in caplog.records if record.name.startswith("opentelemetry")] == []

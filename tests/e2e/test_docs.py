@@ -4,14 +4,13 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from scigate import hookimpl
 from scigate.call import LOCAL
 from scigate.failure import CORE_REASONS
 from scigate.host import Host
@@ -53,23 +52,17 @@ async def test_the_pages_provider_conforms(mylab: ModuleType) -> None:
     (await conformance("mylab", mylab, thoroughness=3)).require()
 
 
-@pytest.fixture
-async def order_host(mylab: ModuleType) -> AsyncIterator[Host]:
-    """A host with the page's provider, whose only tool is the one that asks."""
-    ordering = importlib.import_module("scigate_mylab.ordering")
-    plugin = ModuleType("mylab")
-    vars(plugin).update(vars(mylab))
-    plugin.register_tools = hookimpl(lambda: [ordering.order_sample])  # type: ignore[attr-defined]
-    plugin.register_examples = hookimpl(lambda: ())  # type: ignore[attr-defined]
-    async with Host.open(Settings(offline=True), plugins={"mylab": plugin}) as host:
-        yield host
-
-
-async def test_the_pages_tool_that_asks_is_tested_as_the_page_says(order_host: Host, tmp_path: Path) -> None:
-    """The test on the page, run here."""
+async def test_the_pages_tool_that_asks_is_tested_as_the_page_says(mylab: ModuleType, tmp_path: Path) -> None:
+    """The page's test, run here on the page's provider with the page's tool registered, and the kit beside it."""
+    block = re.search(
+        r"```python\n(@hookimpl\ndef register_tools.*?)```", (ROOT / "docs/providers.md").read_text(), re.DOTALL
+    )
+    assert block is not None
+    exec(block[1], vars(mylab))
     page: dict[str, Any] = {}
     exec((tmp_path / "tests/test_ordering.py").read_text(), page)
-    await page["test_an_order_is_as_large_as_the_answer"](order_host)
+    await page["test_an_order_is_as_large_as_the_answer"]()
+    (await conformance("mylab", mylab, thoroughness=3)).require()
 
 
 async def test_the_reference_is_what_the_code_says(module_at: Callable[[Path], ModuleType]) -> None:

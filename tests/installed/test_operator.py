@@ -134,7 +134,7 @@ def test_a_whole_log_is_told_from_a_changed_one(run: Run, tmp_path: Path) -> Non
     whole = run("audit", "verify", config=config)
     assert whole.exit_code == 0
     assert whole.stdout.splitlines() == [
-        "5 lines, 1 to 5, in 1 files",
+        f"{path}: 5 lines, 1 to 5, in 1 files",
         f"hash of the last line: {log.status.head}",
         "whole",
     ]

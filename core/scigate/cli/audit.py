@@ -42,10 +42,14 @@ def verify(
     path = file or settings.path
     if path is None:
         raise Refusal("there is no audit log: audit.path (SCIGATE_AUDIT__PATH) is not set; or name a file")
+    # A second gateway on this machine writes beside the first one's log.
+    beside = [] if file else sorted(path.parent.glob(f"{path.stem}-[0-9]*{path.suffix}"))
     try:
         found = verify(path, settings, noted)
+        others = {each: verify(each, settings) for each in beside}
     except AuditError as error:
         raise Refusal(str(error)) from error
+    found.problems.extend(f"{each}: {problem}" for each, other in others.items() for problem in other.problems)
     if as_json:
         write_json(
             {
@@ -57,10 +61,15 @@ def verify(
                 "lost": found.lost,
                 "unfinished": found.torn,
                 "problems": found.problems,
+                "beside": {str(each): other.lines for each, other in others.items()},
             }
         )
     else:
-        write(f"{found.lines:,} lines, {found.first:,} to {found.last:,}, in {len(found.files)} files")
+        write(
+            f"{path.absolute()}: {found.lines:,} lines, {found.first:,} to {found.last:,}, in {len(found.files)} files"
+        )
+        for each, other in others.items():
+            write(f"{each.absolute()}: {other.lines:,} lines, written by a further gateway")
         if found.first > 1:
             write(f"older files are gone: the lines before {found.first:,} are not there to look at")
         if found.lost:

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,6 +52,8 @@ def serve(
         raise Refusal(f"--{next(iter(server))} is for --http")
     options = only_given(offline=offline) | ({"server": server} if server else {})
     settings = load_settings(config, **options)
+    if settings.origins.path is None and Path("scigate.toml").is_file():
+        typer.echo("scigate: ./scigate.toml is not read; --config scigate.toml has it read", err=True)
     if not http and sys.stdin.isatty():
         typer.echo("scigate: waiting for a client on standard input; `scigate serve --http` serves a URL", err=True)
     anyio.run(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import (
     PromptsListChanged,
     ResourcesListChanged,
@@ -42,13 +44,13 @@ class Changes:
 
     Attributes:
         lists: The lists as they are now.
-        listen: Answers `subscriptions/listen`.
     """
 
     def __init__(self, gateway: Gateway) -> None:
         self.lists = gateway.view(Lists)
         self._bus = InMemorySubscriptionBus()
-        self.listen = ListenHandler(self._bus, max_subscriptions=gateway.host.settings.server.connections)
+        self._closed = False
+        self._listening = ListenHandler(self._bus, max_subscriptions=gateway.host.settings.server.connections)
         self._open: set[Notifications] = set()
         gateway.on_replaced(self._tell)
 
@@ -61,6 +63,9 @@ class Changes:
     def notifications(self) -> Generator[Notifications]:
         """Each change from now on, as the handshake era tells it."""
         notifications = Notifications()
+        if self._closed:
+            # A client that opens its stream again at once must not hold the stop up.
+            notifications.end()
         forget = self._bus.subscribe(lambda event: notifications.add(event_to_notification(event, {}).method))
         self._open.add(notifications)
         try:
@@ -69,9 +74,18 @@ class Changes:
             forget()
             self._open.discard(notifications)
 
+    async def listen(
+        self, context: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Answer `subscriptions/listen`, which ends when its client goes or the server stops."""
+        if self._closed:
+            raise MCPError(types.INTERNAL_ERROR, "The gateway is stopping; listen again")
+        return await self._listening(context, params)
+
     def close(self) -> None:
-        """End every stream, so that the server can stop."""
-        self.listen.close()
+        """End every stream, and those that are opened from now on, so that the server can stop."""
+        self._closed = True
+        self._listening.close()
         for notifications in self._open:
             notifications.end()
 

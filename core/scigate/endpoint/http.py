@@ -179,6 +179,7 @@ class _Server(uvicorn.Server):
         address, port = listener.getsockname()[:2]
         settings = settings.model_copy(update={"port": port})
         self.url = f"http://{_bracketed(address)}:{port}{settings.path}"
+        self._path = gateway.host.settings.origins.path
         app = create_app(gateway, settings)
         self._changes: Changes = app.state.changes
         config = uvicorn.Config(
@@ -203,7 +204,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        _log.info("serving", url=self.url)
+        _log.info("serving", url=self.url, config=str(self._path) if self._path else "none")
         self.ready.set()
 
     def stop(self) -> None:

@@ -52,6 +52,8 @@ class NotificationStream:
         if not check_accept_headers(request)[1]:
             return PlainTextResponse("Accept text/event-stream", 406)
         headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        if request.method == "HEAD":
+            return Response(headers=headers, media_type="text/event-stream")
         return StreamingResponse(self._frames(), media_type="text/event-stream", headers=headers)
 
     async def _frames(self) -> AsyncIterator[bytes]:

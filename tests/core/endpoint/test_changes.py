@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.shared.subscriptions import ToolsListChanged
 from scigate import Input, Output, prompt, tool
 from scigate.call import Call
+from scigate.endpoint.changes import Changes
 from scigate.endpoint.http import running
 from scigate.gateway import Gateway
 from scigate.host import Host
@@ -184,3 +185,25 @@ async def test_a_gateway_that_cannot_change_offers_no_stream(plugins: dict[str, 
         async with Client(url) as client:
             assert client.server_capabilities.tools is not None
             assert not client.server_capabilities.tools.list_changed
+
+
+async def test_a_stream_that_is_asked_for_by_head_is_not_opened(plugins: dict[str, object]) -> None:
+    """What it would be is told, and the connection goes on."""
+    with anyio.fail_after(BOUND_S):
+        async with (
+            Gateway.open(settings(), plugins=plugins) as gateway,
+            running(gateway) as url,
+            httpx.AsyncClient() as http,
+        ):
+            head = await http.head(url, headers=STREAM)
+            assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+            assert (await http.post(url, json=CALL, headers=POSTED)).status_code == 200
+
+
+async def test_what_is_opened_after_the_end_ends_at_once(plugins: dict[str, object]) -> None:
+    """A client that opens its stream again and again holds no stop up."""
+    async with Gateway.open(settings(), plugins=plugins) as gateway:
+        changes = Changes(gateway)
+        changes.close()
+        with changes.notifications() as notifications:
+            assert [each async for each in notifications] == []
