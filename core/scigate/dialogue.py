@@ -199,12 +199,11 @@ class Transcript:
         answer = self.ask({key: request})[key]
         if answer["action"] != "accept":
             return Answer(answer["action"])
-        try:
-            return Answer("accept", model.model_validate(answer.get("content") or {}))
-        except ValidationError as error:
+        values = _filled_in(answer.get("content") or {}, model)
+        if isinstance(values, str):
             del self._answered[key]
-            again = InputRequest.form(f"{message}\n({complaint(error)})", model)
-            self._raise({key: again}, {key: request})
+            self._raise({key: InputRequest.form(f"{message}\n({values})", model)}, {key: request})
+        return Answer("accept", values)
 
     def _answer(self, key: str, request: InputRequest) -> Json | None:
         digest = _digest(request)
@@ -257,6 +256,22 @@ def _read(state: str | None) -> tuple[int, dict[str, str], dict[str, tuple[str, 
         return int(read["round"]), dict(read["asked"]), answered
     except (ValueError, TypeError, KeyError, AttributeError):
         return 0, {}, {}
+
+
+def _filled_in(content: Json, model: type[ModelT]) -> ModelT | str:
+    """The values of a form, or what is wrong in it."""
+    if not _is_writable(content):
+        return "a text holds a character that no service takes"
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        return complaint(error)
+
+
+def _is_writable(content: object) -> bool:
+    """Whether all texts in it can be sent on: there is no NUL in them and no half of a surrogate pair."""
+    text = json.dumps(content, ensure_ascii=False)
+    return "\\u0000" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _digest(request: InputRequest) -> str:

@@ -409,3 +409,58 @@ async def test_a_model_that_is_not_flat_is_a_fault_of_the_provider(hosting: Host
         reply = await host.call("lab_ask", {}, LOCAL, dialogue=Dialogue(FORMS))
     assert isinstance(reply, Reply)
     assert reply.structured["error"]["data"]["reason"] == "internal_error"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800"], ids=["NUL", "half a pair"])
+async def test_a_text_that_nothing_takes_is_asked_for_again(hosting: Hosting, text: str) -> None:
+    """As in arguments, where it is refused; an emoji is a character like others."""
+
+    class Named(BaseModel):
+        name: str
+
+    async def handler(call: Call) -> str:
+        answer = await call.elicit("name", "Which name?", Named)
+        return answer.values.name if answer.values else ""
+
+    async with hosting(asking(handler)) as host:
+        first = await again(host, InputRequired({}, None), name=None)  # type: ignore[arg-type]  # the first round
+        assert isinstance(first, InputRequired)
+        second = await again(host, first, name=accepted(name=text))
+        assert isinstance(second, InputRequired)
+        assert "no service takes" in second.requests["name"].params["message"]
+        done = await again(host, second, name=accepted(name="\U0001f600"))
+    assert isinstance(done, Reply)
+    assert done.structured == {"text": "\U0001f600"}
+
+
+async def test_an_answer_beside_the_one_that_was_asked_counts_for_nothing(order: Any) -> None:
+    """What comes with the answer to another question was given without seeing the question."""
+    opened, _, effects = order
+    async with opened as host:
+        first = await again(host, InputRequired({}, None), plates=None)  # type: ignore[arg-type]  # the first round
+        assert isinstance(first, InputRequired)
+        second = await again(host, first, plates=accepted(count=3), sure=accepted(sure=True))
+    assert isinstance(second, InputRequired)
+    assert list(second.requests) == ["sure"]
+    assert effects == []
+
+
+async def test_a_fault_beside_a_question_goes_first(hosting: Hosting) -> None:
+    """Nobody is asked for what cannot be used any more."""
+
+    class Sure(BaseModel):
+        sure: bool
+
+    async def handler(call: Call) -> str:
+        async def fail() -> None:
+            raise LookupError("no such sample")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call.elicit, "sure", "Sure?", Sure)
+            tasks.start_soon(fail)
+        return ""
+
+    async with hosting(asking(handler)) as host:
+        reply = await again(host, InputRequired({}, None), sure=None)  # type: ignore[arg-type]  # the first round
+    assert isinstance(reply, Reply)
+    assert reply.structured["error"]["data"]["reason"] == "internal_error"
