@@ -58,10 +58,9 @@ class Holdings:
         """What callers may ask, and have asked; None for no bound. Limits that are new count from zero."""
         if not limits:
             return None
-        for known, allowances in self._allowances:
-            if known == limits:
-                return allowances
-        allowances = Allowances(limits)
+        found = next((entry for entry in self._allowances if entry[0] == limits), None)
+        allowances = found[1] if found else Allowances(limits)
+        self._allowances = [entry for entry in self._allowances if entry is not found]
         # A configuration that is written anew and anew is not to be remembered for ever.
         self._allowances = [*self._allowances[1 - _KEPT :], (limits, allowances)]
         return allowances

@@ -50,7 +50,9 @@ class Changes:
         self.lists = gateway.view(Lists)
         self._bus = InMemorySubscriptionBus()
         self._closed = False
-        self._listening = ListenHandler(self._bus, max_subscriptions=gateway.host.settings.server.connections)
+        # The other connections are for calls, and for whoever asks whether the gateway is alive.
+        self._most = max(1, gateway.host.settings.server.connections // 2)
+        self._listening = ListenHandler(self._bus, max_subscriptions=self._most)
         self._open: set[Notifications] = set()
         gateway.on_replaced(self._tell)
 
@@ -58,6 +60,11 @@ class Changes:
         methods = sorted(self.lists.now.changed_from(self.lists.before))
         for event in dict.fromkeys(_EVENTS[method] for method in methods):
             await self._bus.publish(event)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many streams of the handshake era as there may be."""
+        return len(self._open) >= self._most
 
     @contextmanager
     def notifications(self) -> Generator[Notifications]:

@@ -66,11 +66,25 @@ def read_message(line: bytes, *, max_bytes: int) -> JSONRPCMessage:
         try:
             read = jsonrpc_message_adapter.validate_python(decoded, by_name=False)
         except ValidationError as error:
+            if (asked := _answered_id(decoded)) is not None:
+                # A response to it would be taken for the answer to a request of the client's own.
+                wrong = ErrorData(code=INVALID_REQUEST, message="The answer is no JSON-RPC response")
+                return JSONRPCError(jsonrpc="2.0", id=asked, error=wrong)
             raise RefusedMessageError(INVALID_REQUEST, _NO_MESSAGE, _request_id(decoded)) from error
     if isinstance(read, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
         # The models take a request whose id is null for a notification, which nobody would answer.
         raise RefusedMessageError(INVALID_REQUEST, _NO_MESSAGE)
     return read
+
+
+def _answered_id(decoded: object) -> int | str | None:
+    """The id of the server's request that a malformed response is meant for; None for anything else."""
+    if not isinstance(decoded, dict):
+        return None
+    message = cast("dict[str, object]", decoded)
+    asked = message.get("id")
+    is_response = "method" not in message and ("result" in message or "error" in message)
+    return asked if is_response and isinstance(asked, int | str) and not isinstance(asked, bool) else None
 
 
 def is_too_deep(body: bytes) -> bool:

@@ -51,6 +51,8 @@ class NotificationStream:
             return PlainTextResponse("Listen with subscriptions/listen", 405, {"Allow": "POST"})
         if not check_accept_headers(request)[1]:
             return PlainTextResponse("Accept text/event-stream", 406)
+        if self._changes.is_full:
+            return PlainTextResponse("Too many streams", 503, {"Retry-After": "60"})
         headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(headers=headers, media_type="text/event-stream")

@@ -80,7 +80,7 @@ class Recorder:
             call.raw if self._log.digests_only else disclosed(call.operation.input_model, call.raw)
         )
         try:
-            text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+            text = json.dumps(told, sort_keys=True, separators=(",", ":"), allow_nan=False)
         except (ValueError, RecursionError):
             return {"unwritable": True}
         if self._log.digests_only or len(text) > _LONGEST:

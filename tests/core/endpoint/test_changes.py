@@ -207,3 +207,17 @@ async def test_what_is_opened_after_the_end_ends_at_once(plugins: dict[str, obje
         changes.close()
         with changes.notifications() as notifications:
             assert [each async for each in notifications] == []
+
+
+async def test_streams_leave_room_for_calls(plugins: dict[str, object]) -> None:
+    """They take half of the connections at most, so that nobody who only listens shuts the others out."""
+    with anyio.fail_after(BOUND_S):
+        async with (
+            Gateway.open(settings(server={"connections": 2}), plugins=plugins) as gateway,
+            running(gateway) as url,
+            httpx.AsyncClient() as http,
+            http.stream("GET", url, headers=STREAM) as first,
+        ):
+            assert first.status_code == 200
+            assert (await http.get(url, headers=STREAM)).status_code == 503
+            assert (await http.post(url, json=CALL, headers=POSTED)).status_code == 200

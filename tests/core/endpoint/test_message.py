@@ -6,7 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from pydantic_core import from_json
 from scigate.endpoint.message import MAX_DEPTH, RefusedMessageError, carried, is_too_deep, read_message, written
 
@@ -75,6 +75,14 @@ def test_refuses_what_is_no_message_with_the_id_where_there_is_one(
         read_message(line, max_bytes=1_000)
     assert raised.value.answer.error.code == code
     assert raised.value.answer.id == request_id
+
+
+@pytest.mark.parametrize("rest", ['"result":null', '"result":"x"', '"error":{"code":"x"}'])
+def test_a_malformed_response_answers_the_question_that_it_is_meant_for(rest: str) -> None:
+    """With an error: sent back, it would be taken for the answer to a request of its sender's own."""
+    message = read_message(b'{"jsonrpc":"2.0","id":1,' + rest.encode() + b"}", max_bytes=1_000)
+    assert isinstance(message, JSONRPCError)
+    assert message.id == 1
 
 
 @pytest.mark.parametrize(
