@@ -14,8 +14,9 @@ local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
 local sent, out, pace, fleet, reports, birth = unpack(KEYS)
 local operation, member = ARGV[1], ARGV[2]
 
--- What arrives after its sender has given up would count somebody as present, or a token as taken, that is not.
-if now > tonumber(ARGV[4]) then return {} end
+-- What arrives after its sender has given up would count somebody as present, or a token as taken, that is not. What
+-- was sent, was sent, however late that is told.
+if now > tonumber(ARGV[4]) and (operation == 'take' or operation == 'meet') then return {} end
 
 local STALE_S, GONE_S, SHORT_S, STEP_S, GAP_S = 3, 60, 10, 5, 0.25
 
