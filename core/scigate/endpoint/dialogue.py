@@ -8,10 +8,9 @@ of its own, and the host is called again here; over HTTP, where there are no ses
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
@@ -20,15 +19,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from scigate.call import Caller
 from scigate.dialogue import Dialogue, InputRequest, InputRequired, concluded
+from scigate.endpoint.message import Context, Result, as_wire
 from scigate.failure import INPUT_UNAVAILABLE, Failure
 from scigate.settings import Settings
 
 __all__ = ["conducted", "input_required", "is_answered", "missing_capability", "sealing"]
 
 ResultT = TypeVar("ResultT")
-Context = ServerRequestContext[dict[str, Any]]
-Result = dict[str, Any]
-
 ANSWERED_IN_S: Final = 1800.0
 """Seconds that a person has for an answer; then the state has expired. Long enough to look something up."""
 
@@ -46,9 +43,9 @@ async def conducted(
         MCPError: A client of the handshake era answers a question with an error, or not at all.
     """
     declared = context.session.client_capabilities
-    capabilities = _wire(declared) if declared is not None else {}
+    capabilities = as_wire(declared) if declared is not None else {}
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        responses = {key: _wire(response) for key, response in (params.input_responses or {}).items()}
+        responses = {key: as_wire(response) for key, response in (params.input_responses or {}).items()}
         return await run(Dialogue(capabilities, responses, params.request_state))
     reachable = capabilities if context.session.can_send_request else None
     return await concluded(run, reachable, lambda _, request: _sent(context, request))
@@ -105,7 +102,7 @@ async def _sent(context: Context, request: InputRequest) -> Result:
     except (MCPError, ValidationError) as error:
         why = error.error.message if isinstance(error, MCPError) else "the answer is none to this question"
         raise MCPError(types.INVALID_REQUEST, f"The client did not answer {request.method}: {why}") from error
-    return _wire(answer)
+    return as_wire(answer)
 
 
 def _kind_of_answer(
@@ -118,7 +115,3 @@ def _kind_of_answer(
             return types.CreateMessageResultWithTools if question.params.tools else types.CreateMessageResult
         case types.ListRootsRequest():
             return types.ListRootsResult
-
-
-def _wire(model: types.ClientCapabilities | types.InputResponse) -> Result:
-    return model.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import mcp_types as types
 from mcp.shared.inbound import X_MCP_HEADER_KEY
 from pydantic import BaseModel
 
 from scigate.call import Caller
+from scigate.endpoint.message import Result, as_wire
 from scigate.host import Host
 
 __all__ = ["FRESH_MS", "LISTS", "Lists"]
-
-Result = dict[str, Any]
 
 FRESH_MS: Final = 300_000
 """Lists change only when the gateway is configured anew, and then their readers are told."""
@@ -84,4 +83,4 @@ class Lists:
 def _wire(method: str, entries: Sequence[Result]) -> list[Result]:
     key, model = LISTS[method]
     checked = model.model_validate({key: entries}, by_name=False)
-    return checked.model_dump(by_alias=True, mode="json", exclude_none=True)[key]
+    return as_wire(checked)[key]

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import pydantic_core
+from mcp.server.context import ServerRequestContext
 from mcp_types import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -23,9 +24,22 @@ from mcp_types import (
     RequestId,
     jsonrpc_message_adapter,
 )
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-__all__ = ["MAX_DEPTH", "RefusedMessageError", "carried", "is_too_deep", "read_message", "written"]
+__all__ = [
+    "MAX_DEPTH",
+    "Context",
+    "RefusedMessageError",
+    "Result",
+    "as_wire",
+    "carried",
+    "is_too_deep",
+    "read_message",
+    "written",
+]
+
+Context = ServerRequestContext[dict[str, Any]]
+Result = dict[str, Any]
 
 MAX_DEPTH: Final = 201
 """Levels of nesting in one message: where pydantic's JSON parser stops, and far from Python's recursion limit."""
@@ -66,7 +80,7 @@ def read_message(line: bytes, *, max_bytes: int) -> JSONRPCMessage:
         try:
             read = jsonrpc_message_adapter.validate_python(decoded, by_name=False)
         except ValidationError as error:
-            if (asked := _answered_id(decoded)) is not None:
+            if _is_response(decoded) and (asked := _request_id(decoded)) is not None:
                 # A response to it would be taken for the answer to a request of the client's own.
                 wrong = ErrorData(code=INVALID_REQUEST, message="The answer is no JSON-RPC response")
                 return JSONRPCError(jsonrpc="2.0", id=asked, error=wrong)
@@ -77,14 +91,9 @@ def read_message(line: bytes, *, max_bytes: int) -> JSONRPCMessage:
     return read
 
 
-def _answered_id(decoded: object) -> int | str | None:
-    """The id of the server's request that a malformed response is meant for; None for anything else."""
-    if not isinstance(decoded, dict):
-        return None
-    message = cast("dict[str, object]", decoded)
-    asked = message.get("id")
-    is_response = "method" not in message and ("result" in message or "error" in message)
-    return asked if is_response and isinstance(asked, int | str) and not isinstance(asked, bool) else None
+def as_wire(model: BaseModel) -> Result:
+    """A message's part as JSON values under its names on the wire, what is None left out."""
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def is_too_deep(body: bytes) -> bool:
@@ -152,6 +161,11 @@ def _decoded_or_none(line: bytes) -> object:
         return _decoded(line)
     except RefusedMessageError:
         return None
+
+
+def _is_response(decoded: object) -> bool:
+    """Whether it is meant for an answer to a request of the server's."""
+    return isinstance(decoded, dict) and "method" not in decoded and ("result" in decoded or "error" in decoded)
 
 
 def _request_id(decoded: object) -> RequestId | None:

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
@@ -22,7 +21,7 @@ from scigate.dialogue import InputRequired
 from scigate.endpoint.caller import caller_of
 from scigate.endpoint.changes import Changes
 from scigate.endpoint.dialogue import conducted, input_required, is_answered, missing_capability
-from scigate.endpoint.message import carried
+from scigate.endpoint.message import Context, Result, as_wire, carried
 from scigate.endpoint.passage import give_place_back
 from scigate.envelope import failure_detail
 from scigate.failure import Code, Failure
@@ -30,10 +29,7 @@ from scigate.gateway import Gateway
 from scigate.host import ReadFailed, Reading
 from scigate.reply import content_block
 
-__all__ = ["Context", "Methods", "Result", "caller_in"]
-
-Context = ServerRequestContext[dict[str, Any]]
-Result = dict[str, Any]
+__all__ = ["Methods", "caller_in"]
 
 _PROTOCOL_VERSIONS: Final = [*reversed(MODERN_PROTOCOL_VERSIONS), *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
 """What is served, newest first: the stateless revisions and those that begin with a handshake."""
@@ -57,7 +53,7 @@ class Methods:
 
     async def discover(self, context: Context, params: types.RequestParams) -> Result:
         """server/discover."""
-        capabilities = _wire(self._capabilities(context.protocol_version))
+        capabilities = as_wire(self._capabilities(context.protocol_version))
         # The SDK takes listening to lists for listening to single resources, of whose changes upstreams say nothing.
         capabilities.get("resources", {}).pop("subscribe", None)
         return {
@@ -198,7 +194,3 @@ def _protocol_error(failure: Failure) -> MCPError:
 def _texts(message: str, data: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
     clean = carried({"message": message, "data": data})
     return clean["message"], clean["data"]
-
-
-def _wire(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump(by_alias=True, mode="json", exclude_none=True)

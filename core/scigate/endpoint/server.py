@@ -18,7 +18,8 @@ from scigate.endpoint.changes import Changes
 from scigate.endpoint.dialogue import sealing
 from scigate.endpoint.lists import FRESH_MS
 from scigate.endpoint.measured import Measured
-from scigate.endpoint.methods import Context, Methods, Result, caller_in
+from scigate.endpoint.message import Context, Result
+from scigate.endpoint.methods import Methods, caller_in
 from scigate.endpoint.traced import Traced
 from scigate.gateway import Gateway
 from scigate.policy.trace import spans_are_kept
